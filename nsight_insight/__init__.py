@@ -1,0 +1,1 @@
+"""Ranked, evidence-backed performance advice from NVIDIA Nsight profiles."""

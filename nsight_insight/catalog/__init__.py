@@ -1,0 +1,1 @@
+"""Knowledge as data: metrics, kernels, GPUs, and the loaders for them."""

@@ -1,0 +1,159 @@
+"""What readers produce and everything else consumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nsight_insight.model.issues import Issue, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ColumnOrigin:
+    """Where one column of one table stands in its file.
+
+    Attributes:
+        field: heading or metric name exactly as written there.
+        column: 1-based field number in the record.
+        unit: unit as written, "" when none.
+        lines: line per row of the table where the cells do not share the row's own line (ncu details
+            page: one line per metric); None otherwise.
+    """
+
+    field: str
+    column: int
+    unit: str = ""
+    lines: Ints | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """One table of one input.
+
+    Attributes:
+        path: path as the user gave it, "-" for standard input; members of archives as ``a.zip!b.csv``.
+        reader: reader name, e.g. ``ncu_csv``.
+        tool: ``ncu``, ``nsys`` or ``nvprof``.
+        report: ``raw``, ``details``, ``cuda_gpu_kern_sum`` ...
+        version: tool version when the file says so, else "".
+        rows: activity rows read.
+        columns: activity or metric column -> origins, preferred first; several when rows differ in
+            which metric they carry.
+        pick: metric column -> index into ``columns[...]`` per row, only where there are several origins.
+        reasons: metric column -> ``Missing`` code per row (uint8); absent key = no gaps.
+        available: metric names or headings in the file, known to the catalogue or not.
+        banners: tool lines worth showing (``==WARNING==``, SKIPPED, NOTICE).
+    """
+
+    path: str
+    reader: str
+    tool: str
+    report: str
+    version: str = ""
+    rows: int = 0
+    first_row: int = 0
+    columns: Mapping[str, tuple[ColumnOrigin, ...]] = field(default_factory=dict)
+    pick: Mapping[str, Ints] = field(default_factory=dict)
+    reasons: Mapping[str, npt.NDArray[np.uint8]] = field(default_factory=dict)
+    available: frozenset[str] = frozenset()
+    banners: tuple[str, ...] = ()
+
+    def locate(self, row: int, column: str, line: int) -> Location:
+        """The cell that holds ``column`` of this table's ``row`` (0-based in the table; its line given)."""
+        origins = self.columns.get(column)
+        if not origins:
+            return Location(self.path, line)
+        origin = origins[int(self.pick[column][row])] if column in self.pick else origins[0]
+        if origin.lines is not None:
+            line = int(origin.lines[row])
+        return Location(self.path, line, origin.column, origin.field)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU as the profile describes it; None and "" mean the profile does not say."""
+
+    index: int
+    name: str = ""
+    cc: float | None = None
+    sm_count: int | None = None
+    sm_clock_hz: float | None = None
+    memory_bandwidth: float | None = None
+    location: Location | None = None
+
+
+@dataclass(frozen=True)
+class VendorFinding:
+    """A rule result that NVIDIA's own tool wrote into the file; never added to our savings.
+
+    ``estimated_speedup`` is the share of the kernel's time NVIDIA expects to remove (0.3 = 30 %).
+    """
+
+    tool: str
+    rule: str
+    kind: str
+    text: str
+    location: Location
+    section: str = ""
+    kernel: str = ""
+    row: int | None = None
+    scope: str = ""
+    estimated_speedup: float | None = None
+
+
+@dataclass
+class Table:
+    """What a reader hands over: columns of equal length, before assembly into a profile.
+
+    ``columns`` uses the names of ``ACTIVITY_COLUMNS`` and canonical metric names; columns the reader
+    does not know are simply left out.
+    """
+
+    source: Source
+    columns: dict[str, npt.NDArray[Any]]
+    devices: Sequence[Device] = ()
+    vendor: Sequence[VendorFinding] = ()
+
+    def __len__(self) -> int:
+        return self.source.rows
+
+
+@dataclass
+class ReadResult:
+    """All tables of one input and what went wrong in it."""
+
+    tables: list[Table] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Everything known about one program run: sources, activity frame, vendor advice, issues."""
+
+    sources: tuple[Source, ...]
+    activities: pd.DataFrame
+    devices: tuple[Device, ...] = ()
+    vendor: tuple[VendorFinding, ...] = ()
+    issues: tuple[Issue, ...] = ()
+
+    def locate(self, row: int, column: str) -> Location:
+        """The cell of the input that holds ``column`` of activity ``row`` (positional)."""
+        frame = self.activities
+        source = self.sources[int(frame["source"].to_numpy()[row])]
+        line = int(frame["line"].to_numpy()[row])
+        return source.locate(row - source.first_row, column, line)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Canonical metrics that at least one source holds, sorted."""
+        return tuple(sorted({name for source in self.sources for name in source.columns}))

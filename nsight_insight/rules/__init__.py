@@ -1,0 +1,1 @@
+"""The rule engine: schema, expressions, loading, evaluation, savings, self-test."""

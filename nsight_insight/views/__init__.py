@@ -1,0 +1,1 @@
+"""Facts derived from activities: pure functions, no judgement."""
