@@ -51,9 +51,7 @@ class RuleError(UsageError):
     Printed as ``file:line:column: path: text``.
     """
 
-    def __init__(
-        self, text: str, *, file: str = "<rule>", line: int = 0, column: int = 0, path: str = ""
-    ) -> None:
+    def __init__(self, text: str, *, file: str = "<rule>", line: int = 0, column: int = 0, path: str = "") -> None:
         self.text, self.file, self.line, self.column, self.path = text, file, line, column, path
         where = f"{file}:{line}:{column}: " if line else f"{file}: "
         super().__init__(where + (f"{path}: " if path else "") + text)

@@ -89,7 +89,45 @@ _BYTES = {
 _HERTZ = {f"{p}{hz}": f for p, f in _PREFIX.items() for hz in ("hz", "Hz")}
 _FLOP = {f"{p}{f}": factor for p, factor in _PREFIX.items() for f in ("flop", "FLOP")}
 _COUNTED = frozenset(
-    ["cycle", "cycles", "inst", "warp", "warps", "block", "blocks", "thread", "threads", "register", "registers", "sector", "sectors", "request", "requests", "sample", "samples", "branch", "branches", "SM", "pass", "passes", "cluster", "clusters", "wavefront", "wavefronts", "issue", "launch", "instruction", "instructions", "count", "number", "transaction", "transactions", "byte_count", "op", "ops"]
+    [
+        "cycle",
+        "cycles",
+        "inst",
+        "warp",
+        "warps",
+        "block",
+        "blocks",
+        "thread",
+        "threads",
+        "register",
+        "registers",
+        "sector",
+        "sectors",
+        "request",
+        "requests",
+        "sample",
+        "samples",
+        "branch",
+        "branches",
+        "SM",
+        "pass",
+        "passes",
+        "cluster",
+        "clusters",
+        "wavefront",
+        "wavefronts",
+        "issue",
+        "launch",
+        "instruction",
+        "instructions",
+        "count",
+        "number",
+        "transaction",
+        "transactions",
+        "byte_count",
+        "op",
+        "ops",
+    ]
 )
 
 

@@ -63,7 +63,5 @@ def read(text: SourceText, format_name: str | None = None) -> ReadResult:
         return readers()[format_name].read(text)
     ranked = sorted(((reader.sniff(text), name) for name, reader in readers().items()), reverse=True)
     if not ranked or ranked[0][0] <= 0.0:
-        raise UnrecognizedInput(
-            f"not a profile this tool understands ({text.describe()})", path=text.path, line=1
-        )
+        raise UnrecognizedInput(f"not a profile this tool understands ({text.describe()})", path=text.path, line=1)
     return readers()[ranked[0][1]].read(text)

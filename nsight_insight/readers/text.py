@@ -65,9 +65,7 @@ class SourceText:
             return "an SQLite database: export with `nsys stats --format csv --report cuda_gpu_kern_sum`"
         if self.data.startswith(b"version https://git-lfs"):
             return "a Git LFS pointer, not the file itself: run `git lfs pull`"
-        if b"\x00" in self.data[:4096] and not self.data.startswith(
-            (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        ):
+        if b"\x00" in self.data[:4096] and not self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "binary data"
         first = next((line.strip() for line in self.head if line.strip()), "")
         return f"first line: {first[:80]!r}"

@@ -204,13 +204,9 @@ class _Compiler:
             raise _fault(node, f"comparison {type(operator).__name__} is not allowed")
         return lambda scope: _three_valued(compare, run_left(scope), run_right(scope))
 
-    def _membership(
-        self, left: ast.expr, right: ast.expr, depth: int, negate: bool
-    ) -> Callable[[Scope], Array]:
+    def _membership(self, left: ast.expr, right: ast.expr, depth: int, negate: bool) -> Callable[[Scope], Array]:
         type_, run = self.compile(left, depth)
-        if not isinstance(right, ast.List | ast.Tuple) or not all(
-            isinstance(e, ast.Constant) for e in right.elts
-        ):
+        if not isinstance(right, ast.List | ast.Tuple) or not all(isinstance(e, ast.Constant) for e in right.elts):
             raise _fault(right, "`in` needs a list of literals")
         values = [e.value for e in right.elts if isinstance(e, ast.Constant)]
         if type_.kind != "text" or not all(isinstance(value, str) for value in values):
@@ -226,9 +222,7 @@ class _Compiler:
     def _call(self, node: ast.Call, depth: int) -> Compiled:
         if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS or node.keywords:
             raise _fault(node, f"only these functions can be called: {', '.join(FUNCTIONS)}")
-        handler: Callable[[ast.Call, int], Compiled] = getattr(
-            self, f"_call_{node.func.id}", self._call_numeric
-        )
+        handler: Callable[[ast.Call, int], Compiled] = getattr(self, f"_call_{node.func.id}", self._call_numeric)
         return handler(node, depth)
 
     def _call_numeric(self, node: ast.Call, depth: int) -> Compiled:
@@ -269,11 +263,7 @@ class _Compiler:
     _call_known = _call_has
 
     def _call_matches(self, node: ast.Call, depth: int) -> Compiled:
-        if (
-            len(node.args) != 2
-            or not isinstance(node.args[1], ast.Constant)
-            or not isinstance(node.args[1].value, str)
-        ):
+        if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
             raise _fault(node, 'matches() takes a text and a quoted part of it: matches(name, "splitK")')
         type_, run = self.compile(node.args[0], depth)
         if type_.kind != "text":
@@ -282,8 +272,7 @@ class _Compiler:
 
         def search(scope: Scope) -> Array:
             found = [
-                np.nan if v is None else float(any(part in str(v).lower() for part in alternatives))
-                for v in run(scope)
+                np.nan if v is None else float(any(part in str(v).lower() for part in alternatives)) for v in run(scope)
             ]
             return np.array(found, dtype=float)
 
@@ -369,9 +358,7 @@ def _three_valued(compare: Callable[[Array, Array], Array], left: Array, right: 
 def _equal_text(left: Array, right: Array, negate: bool) -> Array:
     left, right = np.broadcast_arrays(left, right)
     pairs = zip(left, right, strict=True)
-    return np.array(
-        [np.nan if a is None or b is None else float((a == b) != negate) for a, b in pairs], dtype=float
-    )
+    return np.array([np.nan if a is None or b is None else float((a == b) != negate) for a, b in pairs], dtype=float)
 
 
 def _and(left: Array, right: Array) -> Array:

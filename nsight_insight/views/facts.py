@@ -95,9 +95,7 @@ def _text(scopes: frozenset[str], *rows: tuple[str, str]) -> list[Fact]:
     return [Fact(name, doc, kind="text", scopes=scopes, column=name) for name, doc in rows]
 
 
-def _numbers(
-    scopes: frozenset[str], dimension: Dimension, *rows: tuple[str, str, tuple[str, ...]]
-) -> list[Fact]:
+def _numbers(scopes: frozenset[str], dimension: Dimension, *rows: tuple[str, str, tuple[str, ...]]) -> list[Fact]:
     return [Fact(name, doc, dimension, "number", scopes, needs) for name, doc, needs in rows]
 
 
@@ -290,8 +288,6 @@ def facts_of(scope: str) -> Mapping[str, Fact]:
         for metric in load_metrics().values():
             declared.setdefault(
                 metric.name,
-                Fact(
-                    metric.name, metric.doc, metric.dimension, "number", _METERED, (metric.name,), metric.name
-                ),
+                Fact(metric.name, metric.doc, metric.dimension, "number", _METERED, (metric.name,), metric.name),
             )
     return declared
