@@ -133,7 +133,7 @@ class _Compiler:
 
     def _boolop(self, node: ast.BoolOp, depth: int) -> Compiled:
         parts = [self._truth(value, depth) for value in node.values]
-        combine = _and if isinstance(node.op, ast.And) else _or
+        combine = kleene_and if isinstance(node.op, ast.And) else _or
 
         def run(scope: Scope) -> Array:
             result = parts[0](scope)
@@ -182,7 +182,7 @@ class _Compiler:
         def run(scope: Scope) -> Array:
             result = steps[0](scope)
             for step in steps[1:]:
-                result = _and(result, step(scope))
+                result = kleene_and(result, step(scope))
             return result
 
         return TRUTH, run
@@ -241,9 +241,9 @@ class _Compiler:
         self.lenient += name == "coalesce"
         parts = [self._number(argument, depth) for argument in node.args]
         self.lenient -= name == "coalesce"
-        first = parts[0][0]
-        for type_, _ in parts[1:]:
-            if not first.dimension.same_kind(type_.dimension):
+        first = next((type_ for type_, _ in parts if type_.literal != 0.0), parts[0][0])
+        for type_, _ in parts:
+            if type_.literal != 0.0 and not first.dimension.same_kind(type_.dimension):
                 raise _fault(node, f"arguments of {name}() differ: {first} and {type_}")
         runs = [run for _, run in parts]
         function = _NUMERIC[name]
@@ -283,16 +283,17 @@ class _Compiler:
             raise _fault(node, "where() takes a condition and two numbers")
         condition = self._truth(node.args[0], depth)
         (yes, run_yes), (no, run_no) = self._number(node.args[1], depth), self._number(node.args[2], depth)
-        if not yes.dimension.same_kind(no.dimension):
+        if 0.0 not in (yes.literal, no.literal) and not yes.dimension.same_kind(no.dimension):
             raise _fault(node, f"where() mixes {yes} and {no}")
-        fraction = yes.dimension.plain and _fraction_like(yes) and _fraction_like(no)
+        fraction = _fraction_like(yes) and _fraction_like(no)
+        dimension = no.dimension if yes.literal == 0.0 else yes.dimension
 
         def run(scope: Scope) -> Array:
             truth = condition(scope)
             chosen = np.where(truth == 1.0, run_yes(scope), run_no(scope))
             return np.where(np.isnan(truth), np.nan, chosen)
 
-        return Type("number", FRACTION if fraction else yes.dimension), run
+        return Type("number", FRACTION if fraction else dimension), run
 
     def _number(self, node: ast.expr, depth: int) -> Compiled:
         type_, run = self.compile(node, depth)
@@ -361,7 +362,8 @@ def _equal_text(left: Array, right: Array, negate: bool) -> Array:
     return np.array([np.nan if a is None or b is None else float((a == b) != negate) for a, b in pairs], dtype=float)
 
 
-def _and(left: Array, right: Array) -> Array:
+def kleene_and(left: Array, right: Array) -> Array:
+    """Kleene's ``and`` of truth arrays: false wins over unknown, unknown over true."""
     false = (left == 0.0) | (right == 0.0)
     return np.where(false, 0.0, np.where(_known(left, right), 1.0, np.nan))
 

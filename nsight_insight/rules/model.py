@@ -49,6 +49,14 @@ class SavingRule:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A condition that lowers the finding's confidence by one step, and why."""
+
+    condition: Expression
+    text: str
+
+
+@dataclass(frozen=True)
 class RemedyRule:
     """A remedy with its own condition and, if it differs from the rule's, its own saving."""
 
@@ -77,7 +85,7 @@ class RuleTest:
 
     name: str
     expect: Literal["fires", "silent", "unknown"]
-    given: Mapping[str, Any]
+    given: tuple[Mapping[str, Any], ...]
     fixture: str = ""
     subject: str = ""
     missing: tuple[str, ...] = ()
@@ -109,6 +117,7 @@ class Rule:
     let: Mapping[str, Expression]
     when: tuple[Clause, ...]
     saving: SavingRule
+    doubts: tuple[Doubt, ...]
     explains: tuple[str, ...]
     message: str
     why: str

@@ -1,0 +1,106 @@
+"""The lines nsys prints around its tables: which report follows, what was skipped, what may be stale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from nsight_insight.model.issues import Issue, Level, Location
+
+_REPORT: Final = re.compile(r"Processing \[.*\] with \[(.*[/\\])?([A-Za-z0-9_-]+)\.py\]|\[\d+/\d+\] Executing '([^']+)'")
+_VERSION: Final = re.compile(r"nsight-?systems(?:-cli)?[-/\\ ](\d{4}\.\d+(?:\.\d+)*)", re.IGNORECASE)
+_PATH: Final = re.compile(r"[^\s\[\]]*[/\\](?=[^/\\\s\]])")
+_NAMED_FILE: Final = re.compile(r"(SKIPPED: |NOTICE: Existing SQLite export found: )(?:.*[/\\])?(.*)")
+_SKIPPED: Final = re.compile(r"SKIPPED: .*?(?:does not contain (?:the required )?)(.*?) ?(?:data)?\.?(?: Does .*)?")
+_FIRST: Final = frozenset("P[SNWEFG")
+_GPU_DATA: Final = ("CUDA kernel", "CUDA trace", "GPU memory", "CUDA memory transfers", "CUDA")
+_MAX_WARNINGS: Final = 5
+
+
+@dataclass(frozen=True)
+class Banner:
+    """One line that nsys printed and that is not data.
+
+    Attributes:
+        kind: ``report``, ``skipped``, ``notice``, ``warning``, ``error`` or ``progress``.
+        report: report name for ``report``.
+        version: nsys version where the line's path tells it.
+        text: the line without directories, which may name users.
+    """
+
+    kind: str
+    line: int
+    text: str
+    report: str = ""
+    version: str = ""
+
+
+def parse_banner(line: str, number: int) -> Banner | None:
+    """The banner a line is, or None."""
+    if line[:1] not in _FIRST:
+        return None
+    if found := _REPORT.match(line):
+        version = _VERSION.search(found[1] or "")
+        return Banner("report", number, without_paths(line), found[2] or found[3], version[1] if version else "")
+    for prefix, kind in (
+        ("SKIPPED: ", "skipped"),
+        ("NOTICE: ", "notice"),
+        ("WARNING: ", "warning"),
+        ("ERROR: ", "error"),
+        ("FATAL ERROR: ", "error"),
+        ("Generating SQLite file ", "progress"),
+        ("Exporting ", "progress"),
+    ):
+        if line.startswith(prefix):
+            return Banner(kind, number, without_paths(line)[:300])
+    return None
+
+
+def without_paths(line: str) -> str:
+    """The line with every directory cut off; file names stay."""
+    if found := _NAMED_FILE.fullmatch(line):
+        return f"{found[1]}{found[2]}".strip()
+    return _PATH.sub("", line).strip()
+
+
+def missing_data(banner: Banner) -> str:
+    """What a SKIPPED line says is not there: ``CUDA kernel``, ``NV Tools Extension (NVTX)``."""
+    found = _SKIPPED.fullmatch(banner.text)
+    return found[1] if found else banner.text.removeprefix("SKIPPED: ")
+
+
+def banner_issues(banners: Sequence[Banner], path: str) -> list[Issue]:
+    """What the banners say about the quality of the data."""
+    issues = _skipped_issues([banner for banner in banners if banner.kind == "skipped"], path)
+    warnings = [banner for banner in banners if banner.kind == "warning"]
+    for banner in banners:
+        location = Location(path, banner.line)
+        if banner.kind == "notice" and "Existing SQLite export" in banner.text:
+            text = f"the tables may be stale, nsys used an older export ({banner.text}); --force-export=true renews it"
+            issues.append(Issue(Level.INFO, text, location))
+        elif banner.kind == "notice" or banner in warnings[:_MAX_WARNINGS]:
+            issues.append(Issue(Level.INFO, f"nsys says: {banner.text}", location))
+        elif banner.kind == "error":
+            issues.append(Issue(Level.DATA_LOSS, f"nsys says: {banner.text}", location))
+    return issues
+
+
+def _skipped_issues(skipped: Sequence[Banner], path: str) -> list[Issue]:
+    """One issue for each kind of GPU data that is missing, one for all the rest together."""
+    issues: list[Issue] = []
+    others: dict[str, int] = {}
+    seen: set[str] = set()
+    for banner in skipped:
+        what = missing_data(banner)
+        if not what.startswith(_GPU_DATA) or "Unified" in what:
+            others.setdefault(what, banner.line)
+        elif what not in seen:
+            seen.add(what)
+            text = f"nsys found no {what} data in the capture: unknown, not zero"
+            issues.append(Issue(Level.INFO, text, Location(path, banner.line)))
+    if others:
+        text = f"nsys skipped reports for lack of data: {', '.join(others)}"
+        issues.append(Issue(Level.INFO, text, Location(path, min(others.values()))))
+    return issues

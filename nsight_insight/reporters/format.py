@@ -1,0 +1,127 @@
+"""Numbers and names of a report for people, built on ``model.text``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from nsight_insight.model.text import clean, duration, percent
+from nsight_insight.model.text import quantity as si_quantity
+from nsight_insight.model.units import NUMBER, parse_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nsight_insight.model.finding import Quantity
+    from nsight_insight.model.issues import Location
+
+_CAST: Final = re.compile(r"\((?:bool|int|long|unsigned|unsigned int|unsigned char|short)\)(?=[\d-])")
+_VOID: Final = re.compile(r"\b(?:__global__ |static )?void (?=[A-Za-z_])")
+_LAUNCHER: Final = re.compile(r"_execute_(?:\w+_)?kernel__\w+$")
+_ANONYMOUS: Final = re.compile(r"(?:<unnamed>|\(anonymous namespace\)|_GLOBAL__N__\w+|\(anonymous\))::")
+_NAMESPACE: Final = re.compile(r"\b(?:[A-Za-z_]\w*::)+(?=[A-Za-z_])")
+_TIME_UNITS: Final = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
+_TAILS: Final = (1 / 6, 1 / 2, 0.0, 2 / 3)
+_TRAILING_ARRAY: Final = re.compile(r",\s*(?:std::)?array<char \*, (?:\([^)]*\))?\d+>(?=>)")
+
+
+def time(ns: float | None) -> str:
+    """``161.8 ms`` from nanoseconds; None is ``unknown``."""
+    return "unknown" if ns is None else duration(ns / 1e9)
+
+
+def times(ns: Sequence[float]) -> list[str]:
+    """Times of one column: the unit of the largest, one decimal, so that they can be compared at a glance."""
+    largest = max(ns, default=0.0)
+    factor, unit = next(((f, u) for f, u in _TIME_UNITS if largest >= f), (1.0, "ns"))
+    return [f"{value / factor:,.1f} {unit}" for value in ns]
+
+
+def share(fraction: float) -> str:
+    """``83 %``: as many digits as an estimate deserves."""
+    if abs(fraction) >= 0.095:
+        return f"{fraction * 100:.0f} %"
+    if abs(fraction) >= 0.0095:
+        return f"{fraction * 100:.1f} %"
+    return "0 %" if not fraction else percent(fraction)
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """``1 launch``, ``3,120 launches``."""
+    word = noun if number == 1 else plural or f"{noun}{'es' if noun.endswith(('s', 'ch', 'sh', 'x')) else 's'}"
+    return f"{number:,} {word}"
+
+
+def value(quantity: Quantity) -> str:
+    """A quantity's value as a person would write it; its unit decides how."""
+    unit = parse_unit(quantity.unit)
+    return si_quantity(quantity.value, unit.dimension if unit else NUMBER)
+
+
+def place(location: Location, *, full: bool = False) -> str:
+    """``file:line:column field``; the file without its folders unless ``full``."""
+    text = str(location)
+    if not full and location.path:
+        text = text.replace(location.path, re.split(r"[/\\]", location.path)[-1] or location.path, 1)
+    return clean(f"{text} {location.field}".strip())
+
+
+def block(text: str) -> list[str]:
+    """Lines of a text that keeps its line breaks (code), each made harmless."""
+    return [clean(line.expandtabs(4)).rstrip() for line in text.rstrip().split("\n")]
+
+
+def flow(text: str) -> str:
+    """One line of a text that does not keep its line breaks, made harmless."""
+    return " ".join(clean(word) for word in text.split())
+
+
+def kernels(names: Sequence[str], width: int) -> list[str]:
+    """Kernel names in at most ``width`` columns each, kept different from one another where they differ.
+
+    What every name carries goes first (return type, parameter list, casts of template arguments), then,
+    when that is not enough, namespaces; then template names lose their end and plain names, which differ
+    at both ends, their middle.
+    """
+    short = [_simplified(clean(name), width) for name in names]
+    best = [cut(name, width) for name in short]
+    for tail in _TAILS:
+        tried = [cut(name, width, tail) for name in short]
+        if len(set(tried)) > len(set(best)):
+            best = tried
+    return best
+
+
+def _simplified(name: str, width: int) -> str:
+    plain = _plain(name)
+    return plain if len(plain) <= width else _NAMESPACE.sub("", plain)
+
+
+def cut(text: str, width: int, tail: float | None = None) -> str:
+    """``text`` in at most ``width`` columns, with an ellipsis where something is left out.
+
+    ``tail`` is the part of the columns kept for the end: a third, or none for template names.
+    """
+    if len(text) <= width:
+        return text
+    if tail is None:
+        tail = 0.0 if "<" in text[: width - 4] else 1 / 3
+    keep = int((width - 1) * tail)
+    return text[: width - 1 - keep] + "…" + text[len(text) - keep :]
+
+
+def _plain(name: str) -> str:
+    short = _LAUNCHER.sub("", _ANONYMOUS.sub("", _CAST.sub("", _VOID.sub("", name))))
+    return _TRAILING_ARRAY.sub("", _without_parameters(short))
+
+
+def _without_parameters(name: str) -> str:
+    """Drop the last parenthesised list when it closes the name."""
+    if not name.endswith(")"):
+        return name
+    depth = 0
+    for index in range(len(name) - 1, 0, -1):
+        depth += {")": 1, "(": -1}.get(name[index], 0)
+        if depth == 0:
+            return name[:index]
+    return name

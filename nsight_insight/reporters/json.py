@@ -1,0 +1,230 @@
+"""The report as JSON: a contract of its own (``report-v1.schema.json``), not a dump of the model.
+
+Times are nanoseconds, shares fractions, values SI; null is unknown. Keys may be added within version 1,
+none is renamed, removed or given another meaning. The same report gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from nsight_insight.model.text import clean
+from nsight_insight.reporters.format import block
+
+if TYPE_CHECKING:
+    from nsight_insight.model.finding import (
+        Evidence,
+        Finding,
+        Member,
+        NotEvaluated,
+        Quantity,
+        Remedy,
+        Report,
+        Saving,
+        Subject,
+        Totals,
+    )
+    from nsight_insight.model.issues import Issue, Location
+    from nsight_insight.model.profile import Source, VendorFinding
+    from nsight_insight.reporters.options import RenderOptions
+
+NAME: Final = "json"
+EXTENSIONS: Final = (".json",)
+SCHEMA_VERSION: Final = 1
+
+Object = dict[str, Any]
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """The report as indented JSON, UTF-8 text, ending in a newline."""
+    return json.dumps(to_dict(report, options.top), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def to_dict(report: Report, top: int | None = None) -> Object:
+    """The report as plain lists, dictionaries, texts and numbers; the ``top`` findings or all of them."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "nsight-insight", "version": report.version, "rules": report.rules_evaluated},
+        "sources": [_source(source) for source in report.sources],
+        "devices": [clean(name) for name in report.devices],
+        "totals": _totals(report.totals),
+        "potential": _saving(report.potential),
+        "findings": [_finding(finding) for finding in report.findings[:top]],
+        "findings_total": len(report.findings),
+        "suppressed": report.suppressed,
+        "not_evaluated": [_not_evaluated(gap) for gap in report.not_evaluated],
+        "vendor_findings": [_vendor(finding) for finding in report.vendor_findings],
+        "issues": [_issue(issue) for issue in report.issues],
+    }
+
+
+def _source(source: Source) -> Object:
+    return {
+        "path": clean(source.path),
+        "reader": source.reader,
+        "tool": source.tool,
+        "report": source.report,
+        "version": clean(source.version),
+        "rows": source.rows,
+    }
+
+
+def _totals(totals: Totals) -> Object:
+    return {
+        "kernel_ns": _number(totals.kernel_ns),
+        "launches": totals.launches,
+        "kernels": totals.kernels,
+        "copy_ns": _number(totals.copy_ns),
+        "gpu_busy_ns": _number(totals.gpu_busy_ns),
+        "window_ns": _number(totals.window_ns),
+        "api_ns": _number(totals.api_ns),
+        "basis": totals.basis,
+        "families": {name: _number(totals.families[name]) for name in sorted(totals.families)},
+    }
+
+
+def _finding(finding: Finding) -> Object:
+    return {
+        **_judgement(finding),
+        "why": finding.why,
+        "evidence": [_evidence(evidence) for evidence in finding.evidence],
+        "remedies": [_remedy(remedy) for remedy in finding.remedies],
+        "explains": [_judgement(consequence) for consequence in finding.explains],
+        "false_positives": finding.false_positives,
+        "references": list(finding.references),
+    }
+
+
+def _judgement(finding: Finding) -> Object:
+    return {
+        "rule": finding.rule,
+        "title": finding.title,
+        "category": finding.category,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "scope": finding.subject.scope,
+        "subject": _subject(finding.subject),
+        "saving": _saving(finding.saving),
+        "message": clean(finding.message),
+        "location": _location(finding.location),
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _subject(subject: Subject) -> Object:
+    return {
+        "kernel": clean(subject.kernel),
+        "device": subject.device,
+        "launches": subject.launches,
+        "time_ns": _number(subject.time_ns),
+        "time_share": _number(subject.time_share),
+        "members": [_member(member) for member in subject.members],
+    }
+
+
+def _member(member: Member) -> Object:
+    return {
+        "kernel": clean(member.kernel),
+        "base": clean(member.base),
+        "device": member.device,
+        "launches": member.launches,
+        "time_ns": _number(member.time_ns),
+        "expected_ns": _number(member.expected_ns),
+        "upper_ns": _number(member.upper_ns),
+        "location": _location(member.location),
+    }
+
+
+def _saving(saving: Saving) -> Object:
+    return {
+        "expected_ns": _number(saving.expected_ns),
+        "upper_ns": _number(saving.upper_ns),
+        "share": _number(saving.share),
+        "resource": saving.resource,
+        "basis": saving.basis,
+        "assumptions": list(saving.assumptions),
+    }
+
+
+def _evidence(evidence: Evidence) -> Object:
+    return {
+        "clause": evidence.clause,
+        "text": clean(evidence.text),
+        "values": [_quantity(quantity) for quantity in evidence.values],
+    }
+
+
+def _quantity(quantity: Quantity) -> Object:
+    value = quantity.value
+    return {
+        "name": quantity.name,
+        "value": clean(value) if isinstance(value, str) else _number(value),
+        "unit": quantity.unit,
+        "combined": quantity.combined,
+        "cell": _number(quantity.cell),
+        "location": _location(quantity.location),
+    }
+
+
+def _remedy(remedy: Remedy) -> Object:
+    return {
+        "id": remedy.id,
+        "title": remedy.title,
+        "effort": remedy.effort,
+        "risk": remedy.risk,
+        "note": remedy.note,
+        "code": {name: "\n".join(block(remedy.code[name])) for name in sorted(remedy.code)},
+        "saving": _saving(remedy.saving) if remedy.saving else None,
+    }
+
+
+def _not_evaluated(gap: NotEvaluated) -> Object:
+    return {
+        "rule": gap.rule,
+        "title": gap.title,
+        "missing": list(gap.missing),
+        "reason": gap.reason,
+        "kernels": gap.kernels,
+        "time_ns": _number(gap.time_ns),
+        "collect": gap.collect,
+    }
+
+
+def _vendor(finding: VendorFinding) -> Object:
+    return {
+        "tool": finding.tool,
+        "rule": clean(finding.rule),
+        "kind": clean(finding.kind),
+        "text": clean(" ".join(finding.text.split())),
+        "section": clean(finding.section),
+        "kernel": clean(finding.kernel),
+        "scope": clean(finding.scope),
+        "estimated_speedup": _number(finding.estimated_speedup),
+        "location": _location(finding.location),
+    }
+
+
+def _issue(issue: Issue) -> Object:
+    return {"level": issue.level.label, "text": clean(issue.text), "location": _location(issue.location)}
+
+
+def _location(location: Location | None) -> Object | None:
+    if location is None:
+        return None
+    return {
+        "file": clean(location.path),
+        "line": location.line,
+        "column": location.column,
+        "field": clean(location.field),
+        "table": clean(location.table),
+    }
+
+
+def _number(value: float | None) -> float | int | None:
+    """Twelve significant digits, so that the last bit of a sum cannot change the bytes; null when unknown."""
+    if value is None or not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.12g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded

@@ -1,0 +1,30 @@
+"""What a caller may ask of any reporter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+FRAMEWORKS: Final = ("pytorch", "tensorflow", "jax", "cuda", "triton")
+"""Whose code a remedy may carry."""
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """Presentation only: no option changes what was found.
+
+    Attributes:
+        width: columns of text output.
+        color: ANSI colours in text output.
+        unicode: False restricts text output to ASCII (kernel names aside).
+        verbose: everything that is known instead of what fits a screen.
+        framework: show remedies' code for this framework only, "" for all.
+        top: findings to show, None for the reporter's own choice.
+    """
+
+    width: int = 80
+    color: bool = False
+    unicode: bool = True
+    verbose: bool = False
+    framework: str = ""
+    top: int | None = None

@@ -1,0 +1,60 @@
+"""The report for a terminal or a log: the most important things first, readable at 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from nsight_insight.model.finding import Report
+    from nsight_insight.reporters._layout import Page
+    from nsight_insight.reporters.options import RenderOptions
+
+NAME: Final = "text"
+EXTENSIONS: Final = (".txt",)
+DETAILED: Final = 5
+"""Findings told in full unless ``top`` says otherwise; the others get a line each."""
+WIDTHS: Final = (40, 120)
+"""Narrower than this nothing can be laid out, wider than this nobody reads."""
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """The report as text; ANSI colours only when ``options.color``."""
+    from nsight_insight.reporters import _layout, _overview
+
+    low, high = WIDTHS
+    page = _layout.Page(min(max(options.width, low), high), options.verbose)
+    blocks = [
+        _overview.header(report, page),
+        _overview.where_time_goes(report, page),
+        _overview.summary(report, page),
+        *_findings(report, page, options),
+        _overview.not_judged(report.not_evaluated, page),
+        _overview.issue_lines(report.issues, page),
+        _overview.vendor_lines(report, page),
+    ]
+    lines: list[Text] = []
+    for block in blocks:
+        if block and lines:
+            lines.append(_layout.styled(""))
+        lines += block
+    return _layout.to_string(lines, page.width, color=options.color, unicode=options.unicode)
+
+
+def _findings(report: Report, page: Page, options: RenderOptions) -> list[list[Text]]:
+    from nsight_insight.reporters._finding import finding_lines, one_line
+    from nsight_insight.reporters._layout import styled
+
+    full = options.top or (len(report.findings) if options.verbose else DETAILED)
+    ranked = list(enumerate(report.findings, 1))
+    blocks = [
+        finding_lines(finding, rank, report.totals.kernel_ns, page, options.framework)
+        for rank, finding in ranked[:full]
+    ]
+    if len(ranked) > full:
+        blocks.append([one_line(finding, rank, page) for rank, finding in ranked[full:]])
+    if report.findings and not options.verbose:
+        first = report.findings[0].rule
+        blocks.append([styled((f"More with -v, or about one rule: nsight-insight explain {first}", "faint"))])
+    return blocks

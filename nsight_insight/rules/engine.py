@@ -1,0 +1,99 @@
+"""All rules over one profile: findings folded and ranked, gaps, totals, the composed bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from nsight_insight._version import __version__
+from nsight_insight.config import Config
+from nsight_insight.model.finding import SEVERITY_ORDER, Finding, Report
+from nsight_insight.model.profile import Profile
+from nsight_insight.rules.compose import compose
+from nsight_insight.rules.evaluate import Outcome, evaluate
+from nsight_insight.rules.expr import Array
+from nsight_insight.rules.findings import Context, findings_of
+from nsight_insight.rules.fold import fold
+from nsight_insight.rules.gaps import not_evaluated
+from nsight_insight.rules.model import Param, Rule
+from nsight_insight.rules.suppress import suppress
+from nsight_insight.rules.totals import device_names, totals_of
+from nsight_insight.views.build import build
+from nsight_insight.views.facts import TRACE, FactTable
+
+
+def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config) -> Report:
+    """Judge a profile.
+
+    Args:
+        profile: what was read.
+        rules: rule id -> rule, already the user's choice of files.
+        config: selection, thresholds, overrides and suppressions.
+    """
+    chosen = choose(rules, config)
+    trace = build(profile, TRACE)
+    totals = totals_of(profile, trace)
+    outcomes = list(_outcomes(profile, chosen.values(), trace))
+    context = Context(profile, trace, totals.kernel_ns / 1e9)
+    findings = [finding for outcome in outcomes for finding in findings_of(outcome, context)]
+    gaps = [gap for outcome in outcomes if (gap := not_evaluated(outcome, profile, totals.kernel_ns))]
+    kept, notes, hidden = suppress(fold(findings, chosen), config)
+    ranked = rank(finding for finding in kept if config.worth(finding.saving, finding.severity))
+    return Report(
+        version=__version__,
+        sources=profile.sources,
+        devices=device_names(profile),
+        totals=totals,
+        findings=tuple(ranked[: config.top] if config.top else ranked),
+        not_evaluated=tuple(sorted(gaps, key=lambda gap: (-gap.time_ns, gap.rule))),
+        vendor_findings=profile.vendor,
+        issues=(*profile.issues, *notes),
+        potential=compose(ranked, totals.kernel_ns),
+        rules_evaluated=len(chosen),
+        suppressed=hidden,
+    )
+
+
+def _outcomes(profile: Profile, rules: Iterable[Rule], trace: FactTable) -> Iterator[Outcome]:
+    tables = {TRACE: trace}
+    for rule in rules:
+        if rule.scope not in tables:
+            tables[rule.scope] = build(profile, rule.scope)
+        table = tables[rule.scope]
+        if len(table):
+            yield evaluate(rule, table, trace, _tools(profile, table))
+
+
+def choose(rules: Mapping[str, Rule], config: Config) -> dict[str, Rule]:
+    """The rules to run, severities and parameters overridden as configured."""
+    chosen = {}
+    for rule_id, rule in sorted(rules.items()):
+        if rule.status == "deprecated" or not config.wants(rule_id):
+            continue
+        chosen[rule_id] = _override(rule, config)
+    return chosen
+
+
+def _override(rule: Rule, config: Config) -> Rule:
+    severity = config.severity.get(rule.id, rule.severity)
+    values = config.params.get(rule.id, {})
+    params = {
+        name: Param(float(values[name]), param.unit, param.doc) if name in values else param
+        for name, param in rule.params.items()
+    }
+    return replace(rule, severity=severity, params=params)
+
+
+def rank(findings: Iterable[Finding]) -> list[Finding]:
+    """Expected saving times confidence weight; ties by severity, rule and kernel."""
+    return sorted(
+        findings, key=lambda f: (-f.rank, -SEVERITY_ORDER[f.severity], f.rule, f.subject.kernel, f.fingerprint)
+    )
+
+
+def _tools(profile: Profile, table: FactTable) -> Array:
+    sources = profile.activities["source"].to_numpy()
+    names = np.array([source.tool for source in profile.sources], dtype=object)
+    return names[sources[table.lead]]

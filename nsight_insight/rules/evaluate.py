@@ -1,0 +1,162 @@
+"""One rule over one fact table: who fires, who cannot be judged, and what each would save."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsight_insight.rules import vocabulary
+from nsight_insight.rules.expr import Array, Expression, kleene_and
+from nsight_insight.rules.model import Rule, SavingRule
+from nsight_insight.views.facts import FactTable
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Per subject of ``table``: fired, unknown, and savings in seconds of the time base (NaN if not fired).
+
+    ``scope`` holds every array the rule's texts may mention; ``gaps`` names per unknown subject the facts
+    that are not there.
+    """
+
+    rule: Rule
+    table: FactTable
+    scope: Mapping[str, Array]
+    fired: Bools
+    unknown: Bools
+    expected: Floats
+    upper: Floats
+    remedies: Mapping[str, tuple[Floats, Floats]]
+    gaps: frozenset[str]
+
+
+def evaluate(rule: Rule, table: FactTable, device_facts: FactTable, tools: Array) -> Outcome:
+    """Judge every subject.
+
+    Args:
+        rule: the rule.
+        table: facts of the rule's scope.
+        device_facts: the trace table, for names starting with ``trace_``.
+        tools: tool per subject (``ncu``, ``nsys``), for ``applies_to``.
+    """
+    size = len(table)
+    scope = build_scope(rule, table, device_facts)
+    applies = _applies(rule, scope, tools, size)
+    verdict = np.ones(size)
+    for clause in rule.when:
+        verdict = kleene_and(verdict, _full(clause.condition(scope), size))
+    scope["upper"] = _full(rule.saving.upper(scope), size)
+    expected, upper = _savings(rule.saving, scope, table)
+    fired = applies & (verdict == 1.0)
+    unknown = applies & np.isnan(verdict)
+    priced = ~np.isnan(expected) & ~np.isnan(upper)
+    unknown |= fired & ~priced
+    fired &= priced
+    gaps = _gaps(rule, scope, unknown, verdict)
+    remedies = {
+        remedy.id: _savings(remedy.saving, {**scope, "upper": _full(remedy.saving.upper(scope), size)}, table)
+        for remedy in rule.remedies
+        if remedy.saving is not None
+    }
+    return Outcome(rule, table, scope, fired, unknown, expected, upper, remedies, gaps)
+
+
+def build_scope(rule: Rule, table: FactTable, device_facts: FactTable) -> dict[str, Array]:
+    """Every array an expression of the rule may name, unknown facts filled with NaN or None."""
+    size = len(table)
+    scope: dict[str, Array] = {}
+    for name, fact in vocabulary.facts(rule.scope).items():
+        values = _device_values(name, table, device_facts)
+        if values is None:
+            values = table.values.get(name)
+        if values is None:
+            values = np.full(size, None, dtype=object) if fact.kind == "text" else np.full(size, np.nan)
+        scope[name] = values
+    for name, param in rule.params.items():
+        scope[name] = np.full(size, param.value)
+    for name, expression in rule.let.items():
+        scope[name] = _full(expression(scope), size)
+    return scope
+
+
+def _device_values(name: str, table: FactTable, device_facts: FactTable) -> Array | None:
+    if not name.startswith(vocabulary.TRACE_PREFIX) or name in table.values:
+        return None
+    values = device_facts.values.get(name.removeprefix(vocabulary.TRACE_PREFIX))
+    if values is None or not len(device_facts):
+        return None
+    row_of = {int(device): row for row, device in enumerate(device_facts.devices)}
+    rows = np.array([row_of.get(int(device), -1) for device in table.devices], dtype=np.int64)
+    picked = values[rows]
+    if values.dtype == object:
+        return np.array([value if row >= 0 else None for value, row in zip(picked, rows, strict=True)], dtype=object)
+    return np.where(rows >= 0, picked, np.nan)
+
+
+def _applies(rule: Rule, scope: Mapping[str, Array], tools: Array, size: int) -> Bools:
+    mask = np.ones(size, dtype=bool)
+    for key, wanted in rule.applies_to.items():
+        values = tools if key == "tool" else scope[key]
+        mask &= np.isin(np.array([str(value) for value in values]), wanted)
+    if rule.applies_cc is not None:
+        low, high = rule.applies_cc
+        cc = np.where(np.isnan(scope["cc"]), scope["min_cc"], scope["cc"]) if "cc" in scope else scope["min_cc"]
+        with np.errstate(invalid="ignore"):
+            mask &= (cc >= low) & (cc <= high)
+    return mask
+
+
+def _savings(saving: SavingRule, scope: Mapping[str, Array], table: FactTable) -> tuple[Floats, Floats]:
+    """Expected and upper in seconds of the time base, within [0, the subject's time]."""
+    size = len(table)
+    upper, expected = _full(saving.upper(scope), size), _full(saving.expected(scope), size)
+    if "duration" not in table.values:
+        return np.maximum(np.minimum(expected, upper), 0.0), np.maximum(upper, 0.0)
+    duration = table.values["duration"]
+    with np.errstate(all="ignore"):
+        scale = np.where(duration > 0, table.time / duration, 0.0)
+    upper = np.clip(upper * scale, 0.0, table.time)
+    return np.clip(expected * scale, 0.0, upper), upper
+
+
+def _gaps(rule: Rule, scope: Mapping[str, Array], unknown: Bools, verdict: Array) -> frozenset[str]:
+    if not unknown.any():
+        return frozenset()
+    expressions: list[Expression] = []
+    if np.isnan(verdict[unknown]).any():
+        expressions += [
+            c.condition for c in rule.when if np.isnan(_full(c.condition(scope), len(unknown))[unknown]).any()
+        ]
+    if (~np.isnan(verdict[unknown])).any():
+        expressions += [rule.saving.upper, rule.saving.expected]
+    names = expand(frozenset().union(*(e.names for e in expressions)), rule)
+    return frozenset(name for name in names if name in scope and _missing(scope[name][unknown]).any())
+
+
+def expand(names: frozenset[str], rule: Rule) -> frozenset[str]:
+    """The facts behind ``names``: every let replaced by the facts it uses, parameters left out."""
+    found: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name in rule.let:
+            todo.extend(rule.let[name].names)
+        elif name not in rule.params and name != "upper":
+            found.add(name)
+    return frozenset(found)
+
+
+def _missing(values: Array) -> Bools:
+    if values.dtype == object:
+        return np.array([value is None for value in values], dtype=bool)
+    return np.isnan(values)
+
+
+def _full(values: Array, size: int) -> Array:
+    return values if len(values) == size else np.repeat(values, size) if len(values) == 1 else values

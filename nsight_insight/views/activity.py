@@ -1,0 +1,162 @@
+"""The activity frame as cached numpy columns, and which of its rows a view looks at."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from nsight_insight.catalog.names import normalize
+from nsight_insight.model.columns import ACTIVITY_COLUMNS, FILL, Kind
+from nsight_insight.views.facts import Array, Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from nsight_insight.model.profile import Profile
+
+NS: Final = 1e-9
+"""Seconds in the frame's unit of time."""
+
+
+class Activities:
+    """A profile's activity rows, column by column; nothing here changes the frame.
+
+    Row sets (``base``, ``metered`` ...) are positions in file order, so that views do not depend on the
+    order of the frame.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self.size = len(profile.activities)
+        self._columns: dict[str, Array] = {}
+
+    def column(self, name: str) -> Array:
+        """A column of the contract or a metric, with the contract's fill where the frame has none."""
+        if name not in self._columns:
+            self._columns[name] = self._read(name)
+        return self._columns[name]
+
+    def _read(self, name: str) -> Array:
+        contract = ACTIVITY_COLUMNS.get(name)
+        dtype = contract.dtype if contract else "float64"
+        if name not in self.profile.activities.columns:
+            return np.full(self.size, FILL[dtype], dtype=dtype)
+        return self.profile.activities[name].to_numpy(dtype=dtype)
+
+    def metric_names(self) -> list[str]:
+        """Columns of the frame beyond the contract: canonical metrics."""
+        return [str(name) for name in self.profile.activities.columns if name not in ACTIVITY_COLUMNS]
+
+    def rows(self, mask: Bools) -> Ints:
+        """Positions where ``mask`` holds, ordered by source and line."""
+        found = np.flatnonzero(mask)
+        source, line = self.column("source")[found], self.column("line")[found]
+        step = np.diff(line) < 0
+        if (np.diff(source) < 0).any() or (step & (np.diff(source) == 0)).any():
+            found = found[np.lexsort((line, source))]
+        return found.astype(np.int64)
+
+    @cached_property
+    def tool(self) -> Array:
+        """Tool per row: ncu, nsys or nvprof."""
+        tools = np.array([source.tool for source in self.profile.sources] or [""], dtype=object)
+        return tools[self.column("source")]
+
+    def kind(self, *kinds: Kind) -> Bools:
+        """True for rows of these kinds."""
+        column = self.column("kind")
+        mask = np.zeros(self.size, dtype=bool)
+        for kind in kinds:
+            mask |= column == kind.value
+        return mask
+
+    @cached_property
+    def metered(self) -> Ints:
+        """Launches profiled by ncu, each once: where two pages hold the same launch, the primary one."""
+        ncu = self.kind(Kind.KERNEL) & (self.tool == "ncu")
+        primary = ncu & self.column("primary")
+        return self.rows(primary if primary.any() else ncu)
+
+    @cached_property
+    def base(self) -> Ints:
+        """Kernel rows that say where time goes: primary rows of nsys or nvprof, else the ncu launches."""
+        kernels = self.kind(Kind.KERNEL) & self.column("primary") & (self.tool != "ncu")
+        return self.rows(kernels) if kernels.any() else self.metered
+
+    @cached_property
+    def metered_only(self) -> bool:
+        """True when ncu durations are the time base."""
+        return self.base is self.metered
+
+    @cached_property
+    def device(self) -> Ints:
+        """Device per row; rows that do not say belong to the profile's only device, if there is just one."""
+        device = self.column("device")
+        kernels = self.kind(Kind.KERNEL)
+        known = np.unique(device[kernels & (device >= 0)])
+        if len(known) == 0:
+            known = np.array([entry.index for entry in self.profile.devices], dtype=np.int64)
+        return np.where(device < 0, known[0], device) if len(known) == 1 else device
+
+    @cached_property
+    def name_codes(self) -> tuple[Ints, list[str]]:
+        """Code per row and normalised kernel name per code; rows that are no kernels share code -1."""
+        import pandas as pd
+
+        kernels = self.kind(Kind.KERNEL)
+        codes = np.full(self.size, -1, dtype=np.int64)
+        raw, names = pd.factorize(self.column("name")[kernels], use_na_sentinel=False)
+        normal = [normalize(str(name)) for name in names]
+        unique = sorted(set(normal))
+        code_of = {name: code for code, name in enumerate(unique)}
+        codes[kernels] = np.array([code_of[name] for name in normal], dtype=np.int64)[raw] if len(names) else 0
+        return codes, unique
+
+    @cached_property
+    def grid(self) -> Floats:
+        """Blocks per grid."""
+        return _product(self, "grid")
+
+    @cached_property
+    def block(self) -> Floats:
+        """Threads per block."""
+        return _product(self, "block")
+
+    def words(self, name: str, rows: Ints) -> Array:
+        """A text column at ``rows``: None where it is empty."""
+        values = self.column(name)[rows]
+        return np.where(values == "", None, values)
+
+    def family(self, rows: Ints) -> Array:
+        """Kernel family at ``rows``; 'unknown' where the name says nothing."""
+        values = self.column("family")[rows]
+        return np.where(values == "", "unknown", values)
+
+    def tensor_core(self, rows: Ints) -> Array:
+        """'yes', 'no' or None at ``rows``."""
+        values = self.words("tensor_core", rows)
+        return np.where(values == "unknown", None, values)
+
+
+def _product(acts: Activities, what: str) -> Floats:
+    x, y, z = (acts.column(f"{what}_{axis}") for axis in "xyz")
+    product: Floats = x * np.where(np.isnan(y), 1.0, y) * np.where(np.isnan(z), 1.0, z)
+    return product
+
+
+def codes_of(*columns: Array) -> tuple[Ints, Ints]:
+    """Group rows by equal values of all columns.
+
+    Returns:
+        Group number per row and, per group, the position of its first row.
+    """
+    import pandas as pd
+
+    total = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        codes, uniques = pd.factorize(column, use_na_sentinel=False)
+        total = total * (len(uniques) + 1) + codes
+        total = pd.factorize(total)[0].astype(np.int64)
+    first = np.full(int(total.max(initial=-1)) + 1, len(total), dtype=np.int64)
+    np.minimum.at(first, total, np.arange(len(total)))
+    return total, first

@@ -1,0 +1,229 @@
+"""Training steps in a timeline: from NVTX ranges, else from an exactly repeating kernel sequence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from nsight_insight.model.columns import Kind
+from nsight_insight.views.activity import Activities, codes_of
+from nsight_insight.views.facts import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_STEP: Final = re.compile(
+    r"(?:(?:train(?:ing)?|profiler|global)[ _-]?)?(?:step|iteration|iter|batch)[ _#:=.\-\[(]*(\d*)[\])]?",
+    re.IGNORECASE,
+)
+_ONCE_PER_STEP: Final = "amp_update_scale_cuda_kernel"
+"""PyTorch's GradScaler.update() launches it exactly once per optimizer step (torch/amp/grad_scaler.py)."""
+MIN_PERIOD: Final = 10
+"""Kernels a repeating sequence needs before it is taken for a step rather than an inner loop."""
+MIN_REPEATS: Final = 3
+SLOW_STEP: Final = 1.5
+"""A leading step longer than this many typical steps is warm-up (compilation, autotuning, module loading)."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps found.
+
+    Attributes:
+        count: how many.
+        index: step per kernel row, -1 outside; None when only the number is known.
+        edges: ``count + 1`` times in ns on the device's clock; None when kernels have no start times.
+        warm: True when the first step may hold warm-up work.
+    """
+
+    count: int
+    index: Ints | None = None
+    edges: Floats | None = None
+    warm: bool = True
+
+    def steady(self) -> tuple[int, int] | None:
+        """First steady step and one past the last; None when there is no step after the warm-up."""
+        if self.edges is None:
+            return (1, self.count) if self.index is not None and self.count > 1 else None
+        lengths = np.diff(self.edges)
+        typical = float(np.median(lengths[self.count // 2 :]))
+        first = 1 if self.warm else 0
+        while first < self.count - 1 and lengths[first] > SLOW_STEP * typical:
+            first += 1
+        return (first, self.count) if first < self.count else None
+
+
+def is_step(name: str) -> str | None:
+    """The step's number as text ("" when it has none) if ``name`` is a range around a training step."""
+    for text in (name, name.partition(":")[2]):
+        found = _STEP.fullmatch(text.strip())
+        if found:
+            return found.group(1)
+    return None
+
+
+def find_steps(acts: Activities, rows: Ints) -> Steps | None:
+    """Steps of the kernels at ``rows`` (one device), or None when nothing says for certain."""
+    timed = bool(len(rows)) and not np.isnan(acts.column("start")[rows]).any()
+    for found in (_by_label(acts, rows, timed), _by_range(acts, rows) if timed else None):
+        if found is not None:
+            return found
+    counted = _counted_ranges(acts)
+    period = _by_period(acts, rows) if timed and not counted else None
+    if period is not None:
+        return period
+    count = counted or _once_per_step(acts, rows)
+    return Steps(count) if count else None
+
+
+def _by_label(acts: Activities, rows: Ints, timed: bool) -> Steps | None:
+    """Steps from the NVTX ranges written beside each kernel: ``step 3/forward``."""
+    codes, first = codes_of(acts.column("nvtx")[rows])
+    labels = [_label(str(acts.column("nvtx")[rows[position]])) for position in first]
+    numbers = sorted({int(label) for label in labels if label})
+    if not numbers:
+        return None
+    step_of = np.array([numbers.index(int(label)) if label else -1 for label in labels], dtype=np.int64)
+    return _from_index(acts, rows, step_of[codes], len(numbers), timed)
+
+
+def _label(nvtx: str) -> str:
+    return next((number for part in nvtx.split("/") if (number := is_step(part))), "")
+
+
+def _from_index(acts: Activities, rows: Ints, index: Ints, count: int, timed: bool) -> Steps | None:
+    if not timed:
+        return Steps(count, index)
+    start = acts.column("start")[rows]
+    edges = np.full(count + 1, np.inf)
+    inside = index >= 0
+    np.minimum.at(edges, index[inside], start[inside])
+    edges[-1] = (start + acts.column("duration")[rows])[inside].max(initial=-np.inf)
+    return Steps(count, index, edges) if np.isfinite(edges).all() and (np.diff(edges) > 0).all() else None
+
+
+def _by_range(acts: Activities, rows: Ints) -> Steps | None:
+    ranges = _step_ranges(acts)
+    if not len(ranges):
+        return None
+    reports = np.array([source.report for source in acts.profile.sources], dtype=object)
+    projected = np.array(["proj" in report for report in reports], dtype=bool)[acts.column("source")[ranges]]
+    start = acts.column("start")
+    if projected.any():
+        return _assign(acts, rows, ranges[projected], start[rows])
+    launched = _launch_times(acts, rows)
+    return None if launched is None else _assign(acts, rows, ranges, launched)
+
+
+def _step_ranges(acts: Activities) -> Ints:
+    """Timed NVTX step ranges of one report; none when several processes have them."""
+    timed = acts.kind(Kind.RANGE) & ~np.isnan(acts.column("start"))
+    found = acts.rows(timed & _named(acts.column("name"), timed))
+    if not len(found) or len(np.unique(acts.column("process")[found])) > 1:
+        return found[:0]
+    source = acts.column("source")[found]
+    projected = [number for number in np.unique(source) if "proj" in acts.profile.sources[number].report]
+    found = found[source == (projected[0] if projected else source[0])]
+    return found[np.argsort(acts.column("start")[found], kind="stable")]
+
+
+def _named(names: Iterable[object], mask: Bools) -> Bools:
+    return np.array([bool(held) and is_step(str(name)) is not None for name, held in zip(names, mask, strict=True)])
+
+
+def _assign(acts: Activities, rows: Ints, ranges: Ints, when: Floats) -> Steps | None:
+    """Steps from ranges on the clock of ``when``, the time that puts each kernel into a range."""
+    first = acts.column("start")[ranges]
+    last = first + acts.column("duration")[ranges]
+    index = np.searchsorted(first, when, side="right") - 1
+    index = np.where((index >= 0) & (when <= last[index]), index, -1).astype(np.int64)
+    held = np.unique(index[index >= 0])
+    if not len(held):
+        return None
+    index = np.where(index >= 0, np.searchsorted(held, index), -1)
+    return _from_index(acts, rows, index, len(held), timed=True)
+
+
+def _launch_times(acts: Activities, rows: Ints) -> Floats | None:
+    """Start of the API call that launched each kernel, by correlation id; None unless all are known."""
+    calls = acts.kind(Kind.API) & ~np.isnan(acts.column("start")) & (acts.column("correlation") >= 0)
+    found = np.flatnonzero(calls)
+    if not len(found) or len(np.unique(acts.column("process")[found])) > 1:
+        return None
+    ids = acts.column("correlation")[found]
+    order = np.argsort(ids, kind="stable")
+    wanted = acts.column("correlation")[rows]
+    place = np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)
+    hit = found[order[place]]
+    if (acts.column("correlation")[hit] != wanted).any():
+        return None
+    return np.asarray(acts.column("start")[hit], dtype=np.float64)
+
+
+def _by_period(acts: Activities, rows: Ints) -> Steps | None:
+    """Steps from the shortest kernel sequence (name and grid) that repeats exactly to the capture's end."""
+    start = acts.column("start")[rows]
+    order = np.lexsort((acts.column("stream")[rows], start))
+    codes, _ = codes_of(acts.name_codes[0][rows[order]], acts.grid[rows[order]])
+    found = repeating(codes)
+    if found is None:
+        return None
+    first, period, repeats = found
+    index = np.full(len(rows), -1, dtype=np.int64)
+    index[order[first : first + period * repeats]] = np.repeat(np.arange(repeats), period)
+    edges = start[order[first : first + period * repeats + 1 : period]]
+    return Steps(repeats, index, edges, warm=False)
+
+
+def repeating(codes: Ints) -> tuple[int, int, int] | None:
+    """The shortest block that repeats exactly at the end of ``codes``.
+
+    Returns:
+        First position, block length and repeats, or None unless at least three equal blocks of at least
+        ten entries cover half of ``codes``; one entry always follows the last block.
+    """
+    counts = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
+    for count in sorted(set(counts[counts > MIN_REPEATS].tolist()), reverse=True):
+        found = _blocks(codes, int(np.flatnonzero(counts == count)[0]))
+        if found is not None:
+            return found
+    return None
+
+
+def _blocks(codes: Ints, marker: int) -> tuple[int, int, int] | None:
+    places = np.flatnonzero(codes == marker)
+    gaps = np.diff(places)
+    period = int(gaps[-1])
+    repeats = _trailing(gaps == period)
+    if period < MIN_PERIOD or repeats < MIN_REPEATS:
+        return None
+    first = int(places[-1]) - repeats * period
+    blocks = codes[first : places[-1]].reshape(repeats, period)
+    equal = _trailing((blocks == blocks[-1]).all(axis=1))
+    if equal < MIN_REPEATS or 2 * equal * period < len(codes):
+        return None
+    return int(places[-1]) - equal * period, period, equal
+
+
+def _trailing(truth: Bools) -> int:
+    false = np.flatnonzero(~truth)
+    return len(truth) - (int(false[-1]) + 1 if len(false) else 0)
+
+
+def _counted_ranges(acts: Activities) -> int:
+    """Step ranges of the NVTX reports, in the report that counts most of them."""
+    ranges = acts.kind(Kind.RANGE)
+    found = np.flatnonzero(ranges & _named(acts.column("name"), ranges))
+    if not len(found):
+        return 0
+    counts = np.bincount(acts.column("source")[found], weights=acts.column("count")[found].astype(float))
+    return int(counts.max())
+
+
+def _once_per_step(acts: Activities, rows: Ints) -> int:
+    codes, names = acts.name_codes
+    wanted = np.array([_ONCE_PER_STEP in name for name in names], dtype=bool)
+    return int(acts.column("count")[rows[wanted[codes[rows]]]].sum()) if len(names) else 0

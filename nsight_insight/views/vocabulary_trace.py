@@ -1,0 +1,127 @@
+"""Declarations of the facts about a device's whole timeline and about neighbouring kernels."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nsight_insight.model.units import BYTES, NUMBER, TIME
+from nsight_insight.views.facts import FAMILIES, SEQUENCE, TRACE
+from nsight_insight.views.vocabulary import numbers, texts
+
+_SEQUENCE: Final = frozenset({SEQUENCE})
+_TRACE: Final = frozenset({TRACE})
+
+SEQUENCE_FACTS: Final = (
+    *texts(
+        _SEQUENCE,
+        ("prev_family", "family of the kernel before on the stream"),
+        ("next_family", "family of the kernel after on the stream"),
+        ("prev_dtype_out", "result type of the kernel before"),
+        ("next_dtype_in", "operand type of the kernel after"),
+    ),
+    *numbers(
+        _SEQUENCE, TIME, ("gap_before", "time from the end of the kernel before on the stream", ("start",))
+    ),
+    *numbers(
+        _SEQUENCE,
+        NUMBER,
+        ("pingpong", "1 when an opposite cast follows on the stream with at most two kernels between", ()),
+        ("pingpong_matrix", "1 when a gemm, conv or attention kernel lies between the two casts of a pingpong", ()),
+        ("repeats_per_step", "times this kernel with this grid runs per training step", ()),
+        ("steps", "steps found in the window", ()),
+    ),
+)  # fmt: skip
+
+_KERNEL_TIMES: Final = numbers(
+    _TRACE,
+    TIME,
+    ("kernel_time", "sum of kernel durations", ("duration",)),
+    ("tiny_time", "time of kernel rows shorter than 10 us on average", ("duration",)),
+    ("optimizer_loop_time", "elementwise kernels of a per-parameter optimizer loop", ("duration",)),
+    ("scaler_time", "GradScaler kernels", ("duration",)),
+    ("fp32_gemm_time", "matrix kernels in FP32 on CUDA cores", ("duration",)),
+    ("tensor_time", "kernels on Tensor Cores by name", ("duration",)),
+    ("half_matrix_time", "matrix kernels with 16-bit or smaller operands", ("duration",)),
+    ("matrix_time", "gemm, conv and attention kernels", ("duration",)),
+    *((f"time_{family}", f"time of {family} kernels", ("duration",)) for family in FAMILIES),
+    column="duration",
+)
+
+_COPY_TIMES: Final = numbers(
+    _TRACE,
+    TIME,
+    ("copy_time", "sum of copy durations, start-up copies left out where order is known", ("memcpy",)),
+    ("h2d_time", "host-to-device copies", ("memcpy",)),
+    ("d2h_time", "device-to-host copies", ("memcpy",)),
+    ("d2d_time", "device-to-device copies", ("memcpy",)),
+    ("pageable_time", "copies from or to pageable memory", ("memcpy_kind",)),
+    ("small_copy_time", "copies of at most 64 KiB on average", ("memcpy_bytes",)),
+    ("startup_copy_time", "copies before the device's first kernel: a one-off upload", ("start",)),
+    column="duration",
+)
+
+_API_TIMES: Final = numbers(
+    _TRACE,
+    TIME,
+    ("api_time", "CUDA API time, all threads", ("api",)),
+    ("launch_api_time", "time in launch calls", ("api",)),
+    ("sync_api_time", "time in synchronizing calls, mostly waiting for useful work", ("api",)),
+    ("malloc_api_time", "time in cudaMalloc/cudaFree and host allocation", ("api",)),
+    ("module_load_time", "time loading modules and libraries, JIT included", ("api",)),
+    ("steady_malloc_api_time", "time in allocation calls inside the steady window", ("api_trace",)),
+    column="duration",
+)
+
+_DERIVED_TIMES: Final = numbers(
+    _TRACE,
+    TIME,
+    ("mean_kernel", "mean kernel duration", ("duration",)),
+    ("window", "first kernel's start to the last end on the device, warm-up steps included", ("start",)),
+    ("busy", "union of kernels, copies and sets in the window", ("start",)),
+    ("idle", "window minus busy", ("start",)),
+    ("steady_window", "window without warm-up: whole steps after the first slow ones", ("start",)),
+    ("steady_busy", "union of kernels, copies and sets in the steady window", ("start",)),
+    ("steady_idle", "steady window minus steady busy", ("start",)),
+    ("steady_kernel_time", "sum of kernel durations in the steady window", ("start",)),
+    ("queue_time", "mean time a kernel waits in the queue after its launch call", ("queue_duration",)),
+    ("master_cast_time", "estimate of the casts FP32 master weights need", ("duration",)),
+)
+
+_COUNTS: Final = (
+    *numbers(_TRACE, NUMBER, ("launches", "kernel launches", ()), column="count"),
+    *numbers(
+        _TRACE,
+        NUMBER,
+        ("kernels", "different kernels", ()),
+        ("copies", "copies", ("memcpy",)),
+        ("pageable_copies", "copies from or to pageable memory", ("memcpy_kind",)),
+        ("small_copies", "copies of at most 64 KiB on average", ("memcpy_bytes",)),
+        ("copies_have_order", "1 when copies have start times, so that start-up copies are left out; else 0", ()),
+        ("launch_api_calls", "launch calls", ("api",)),
+        ("sync_api_calls", "synchronizing calls", ("api",)),
+        ("malloc_api_calls", "allocation calls", ("api",)),
+        ("steady_malloc_api_calls", "allocation calls inside the steady window", ("api_trace",)),
+        ("steady_sync_api_calls", "synchronizing calls inside the steady window", ("api_trace",)),
+        ("tiny_launches", "launches of kernel rows shorter than 10 us on average", ()),
+        ("optimizer_loop_launches", "launches of a per-parameter optimizer loop", ()),
+        ("optimizer_loop_kernels", "different kernels of that loop", ()),
+        ("fp16_kernels", "kernels with FP16 operands", ()),
+        ("steps", "steps found in the window", ()),
+        ("steady_steps", "steps in the steady window", ("start",)),
+        ("steady_launches", "kernel launches in the steady window", ("start",)),
+        *((f"launches_{family}", f"launches of {family} kernels", ()) for family in FAMILIES),
+    ),
+)
+
+_BYTES: Final = numbers(
+    _TRACE,
+    BYTES,
+    ("copy_bytes", "bytes copied", ("memcpy_bytes",)),
+    ("h2d_bytes", "bytes copied to the device", ("memcpy_bytes",)),
+    ("d2h_bytes", "bytes copied to the host", ("memcpy_bytes",)),
+    ("pageable_bytes", "bytes copied from or to pageable memory", ("memcpy_kind",)),
+    ("startup_copy_bytes", "bytes of copies before the device's first kernel", ("start",)),
+    column="bytes",
+)
+
+TRACE_FACTS: Final = (*_KERNEL_TIMES, *_COPY_TIMES, *_API_TIMES, *_DERIVED_TIMES, *_COUNTS, *_BYTES)
