@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Any, Literal, cast
 
 from nsight_insight.catalog.sections import display_names
@@ -34,6 +35,7 @@ class Alias:
         scale: factor from the alias's meaning to the metric's, both in SI.
         base_unit: unit of the value when the file's unit cell is empty.
         unit_is_count: ncu prints a byte unit for what is a count; its prefix still scales the number.
+        ignore_unit: ncu prints a wrong unit in some versions; the value is always in ``base_unit``.
     """
 
     metric: str
@@ -44,6 +46,7 @@ class Alias:
     scale: float = 1.0
     base_unit: str = ""
     unit_is_count: bool = False
+    ignore_unit: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -77,7 +80,7 @@ class Metric:
 
     def factor(self, alias: Alias, unit: str) -> float | None:
         """What to multiply a printed number by, given its unit cell; None when the unit is of another kind."""
-        parsed = parse_unit(unit.strip() or alias.base_unit)
+        parsed = parse_unit(alias.base_unit if alias.ignore_unit else unit.strip() or alias.base_unit)
         own = parse_unit(self.unit)
         if parsed is None or own is None:
             return None
@@ -168,11 +171,12 @@ def resolve(metric: Metric, available: Collection[str], cc: float | None) -> lis
 
 
 def parse_ranges(text: str) -> Ranges:
-    """``"7.0-8.9, 10.0"`` as inclusive ranges of compute capabilities."""
+    """``"7.0-8.9, 10.0, 12.0+"`` as inclusive ranges of compute capabilities."""
     ranges = []
     for part in filter(None, (piece.strip() for piece in text.split(","))):
-        low, dash, high = part.partition("-")
-        ranges.append((float(low), float(high) if dash else float(low)))
+        low, dash, high = part.removesuffix("+").partition("-")
+        top = inf if part.endswith("+") else float(high if dash else low)
+        ranges.append((float(low), top))
     return tuple(ranges)
 
 
@@ -206,6 +210,7 @@ def _alias(entry: Mapping[str, Any] | str, metric: Mapping[str, Any]) -> Alias:
         float(fields.get("scale", 1.0)),
         fields.get("base_unit", metric.get("base_unit", "")),
         fields.get("unit_is_count", False),
+        fields.get("ignore_unit", False),
     )
 
 

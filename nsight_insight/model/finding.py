@@ -153,7 +153,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Report:
-    """The whole outcome of an analysis."""
+    """The whole outcome of an analysis; ``collect`` holds the commands that fill every gap, one a line."""
 
     version: str
     sources: tuple[Source, ...]
@@ -166,3 +166,4 @@ class Report:
     potential: Saving
     rules_evaluated: int = 0
     suppressed: int = 0
+    collect: str = ""

@@ -9,7 +9,7 @@ from typing import Final
 from nsight_insight.model.units import BANDWIDTH, BYTES, FLOP_RATE, FREQUENCY, TIME, Dimension
 
 _CONTROL: Final = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]"  # colours, cursor movement
+    r"(?:\x1b\[|\x9b)[0-9;?]*[ -/]*[@-~]"  # colours, cursor movement
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # window titles, hyperlinks, clipboard
     r"|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )

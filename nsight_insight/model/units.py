@@ -144,7 +144,7 @@ def parse_unit(text: str) -> Unit | None:
     if text == "%" or text.startswith("%/"):
         return Unit(text, FRACTION if text == "%" else NUMBER, 0.01)
     numerator, slash, denominator = text.partition("/")
-    top = _atom(numerator)
+    top = _atom(numerator or "1")  # ncu 2024 prints operations per cycle as "/cycle"
     if top is None or not slash:
         return top and Unit(text, top.dimension, top.scale)
     bottom = _atom(denominator)

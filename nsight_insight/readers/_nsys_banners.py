@@ -9,7 +9,9 @@ from typing import Final
 
 from nsight_insight.model.issues import Issue, Level, Location
 
-_REPORT: Final = re.compile(r"Processing \[.*\] with \[(.*[/\\])?([A-Za-z0-9_-]+)\.py\]|\[\d+/\d+\] Executing '([^']+)'")
+_REPORT: Final = re.compile(
+    r"Processing \[.*\] with \[(.*[/\\])?([A-Za-z0-9_-]+)\.py\]|\[\d+/\d+\] Executing '([^']+)'"
+)
 _VERSION: Final = re.compile(r"nsight-?systems(?:-cli)?[-/\\ ](\d{4}\.\d+(?:\.\d+)*)", re.IGNORECASE)
 _PATH: Final = re.compile(r"[^\s\[\]]*[/\\](?=[^/\\\s\]])")
 _NAMED_FILE: Final = re.compile(r"(SKIPPED: |NOTICE: Existing SQLite export found: )(?:.*[/\\])?(.*)")

@@ -84,33 +84,38 @@ def _parse_each(cells: Sequence[str], codes: Codes) -> tuple[Floats, Codes]:
     return values, codes
 
 
+def _exact_floats(version: str) -> Any:
+    """pandas 3.1 reads floats to the last bit and deprecates being asked for it."""
+    return {} if tuple(int(part) for part in version.split(".")[:2]) >= (3, 1) else {"float_precision": "round_trip"}
+
+
 def _read_pandas(records: Sequence[str], numbers: Collection[int], texts: Collection[int]) -> Cells | None:
     """None where a numeric column holds anything but numbers and empty cells."""
     import pandas as pd
 
-    types: dict[Any, Any] = {**dict.fromkeys(numbers, np.float64), **dict.fromkeys(texts, object)}
+    types: dict[str, Any] = {str(position): np.float64 for position in numbers}
+    types.update((str(position), object) for position in texts)
     try:
         frame = pd.read_csv(
             StringIO("\n".join(records) + "\n"),
             engine="c",
             header=None,
-            names=list(range(len(fields(records[0]) or ()))),
+            names=[str(position) for position, _ in enumerate(fields(records[0]) or ())],
             index_col=False,
-            usecols=sorted(types),
+            usecols=list(types),
             dtype=types,
-            na_values={position: sorted(_EMPTY) for position in numbers},
+            na_values={str(position): sorted(_EMPTY) for position in numbers},
             keep_default_na=False,
-            float_precision="round_trip",
+            **_exact_floats(pd.__version__),
             skip_blank_lines=False,
             lineterminator="\n",
         )
     except (ValueError, OverflowError):
         return None
-    figures = {i: frame[i].to_numpy(dtype=np.float64) for i in numbers}
+    figures = {i: frame[str(i)].to_numpy(dtype=np.float64) for i in numbers}
     if len(frame) != len(records) or any(np.isinf(values).any() for values in figures.values()):
         return None
     return Cells(
         {i: (values, np.where(np.isnan(values), Missing.EMPTY, 0).astype(np.uint8)) for i, values in figures.items()},
-        {i: frame[i].to_numpy(dtype=object) for i in texts},
+        {i: frame[str(i)].to_numpy(dtype=object) for i in texts},
     )
-

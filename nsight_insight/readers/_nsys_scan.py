@@ -19,10 +19,12 @@ from nsight_insight.readers._nsys_banners import Banner, parse_banner
 
 MAX_RECORD_LINES: Final = 64
 """A quoted cell (an NVTX text) may hold line ends; further than this an open quote is taken for damage."""
-_UNITS: Final = frozenset({"ns", "us", "ms", "s", "%", "MB"})
+TIME_UNITS: Final = frozenset({"ns", "us", "ms", "s"})
 _OTHER_FORMAT: Final = re.compile(
     r'[ |]*Time ?\(%\)[ |\t]+Total Time|[ |]*Start \(\w+\)[ |\t]+Duration| *"Time ?\(%\)": | \*\* .* \(\w+\):$'
 )
+_LOOKED_AT: Final = 4
+"""Every row has a number under its first headings; no heading begins with a digit."""
 _CUT: Final = ("...", "…")
 
 
@@ -74,12 +76,15 @@ def fields(record: str) -> list[str] | None:
         return None
 
 
+def other_format(line: str) -> bool:
+    """True for a heading or title of nsys' column, table, TSV or JSON output."""
+    return _OTHER_FORMAT.match(line) is not None
+
+
 def heading_of(line: str) -> tuple[Heading, ...]:
     """The headings a line holds, empty when it is no heading of nsys."""
-    first = line[:1]
-    if not first or first.isdigit() or "," not in line:
-        return ()
-    if parse_heading(line.partition(",")[0].strip(' "')).key not in heading_keys():
+    first = line.split(",", _LOOKED_AT)
+    if len(first) == 1 or any(cell[:1].isdigit() for cell in first[:_LOOKED_AT]):
         return ()
     cells = fields(line) or []
     headings = tuple(parse_heading(cell.strip()) for cell in cells)
@@ -136,7 +141,7 @@ class _Scanner:
         if candidates:
             self.block = Block(number, headings, candidates, self.banner, self.version)
             self.found.blocks.append(self.block)
-        elif any(heading.unit in _UNITS for heading in headings):
+        elif any(heading.unit in TIME_UNITS for heading in headings):
             self.found.unknown.append((number, headings))
         self.banner = ""
 
@@ -179,7 +184,7 @@ class _Scanner:
             block.bad.append((number, number))
 
     def note_other_format(self, line: str, index: int) -> None:
-        if not self.found.other_format and _OTHER_FORMAT.match(line):
+        if not self.found.other_format and other_format(line):
             self.found.other_format = index + 1
 
 

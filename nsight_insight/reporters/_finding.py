@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rich.text import Text
 
-from nsight_insight.model.finding import Evidence, Finding, Quantity, Remedy, Saving
+from nsight_insight.model.columns import ACTIVITY_COLUMNS
+from nsight_insight.model.finding import Evidence, Finding, Member, Quantity, Remedy, Saving
 from nsight_insight.reporters import format as fmt
-from nsight_insight.reporters._layout import INDENT, Page, both_ends, indented, labelled, styled, wrap
+from nsight_insight.reporters._layout import (
+    INDENT,
+    LABEL,
+    Page,
+    both_ends,
+    indented,
+    labelled,
+    styled,
+    unbreakable,
+    wrap,
+)
 
 LINES: Final = 14
 """What a finding may take where not everything was asked for; code fills what is left."""
 MEMBERS: Final = 3
+CLAUSES: Final = 3
+FILE: Final = 16
+"""Columns in which a file name can still be recognised."""
+_COMMENT: Final = re.compile(r"\s{2,}(?:#|//) .*$")
 MARKS: Final = {"note": "●", "warning": "▲", "error": "■"}
 
 
@@ -25,7 +42,7 @@ def finding_lines(finding: Finding, rank: int, kernel_ns: float, page: Page, fra
         *indented(wrap(Text(fmt.flow(finding.message)), page.width - INDENT), INDENT),
         *_members(finding, page),
     ]
-    evidence = labelled("evidence", _evidence(finding.evidence, page))
+    evidence = _evidence(finding.evidence, page)
     tail = [*_explained(finding, page), *_assumptions(finding, page), *_reference(finding, page)]
     room = 10_000 if page.verbose or framework else LINES - len(head) - len(evidence) - len(tail)
     return [*head, *evidence, *_remedies(finding.remedies, page, framework, room), *tail]
@@ -34,8 +51,11 @@ def finding_lines(finding: Finding, rank: int, kernel_ns: float, page: Page, fra
 def one_line(finding: Finding, rank: int, page: Page) -> Text:
     """A finding that is only mentioned: rank, title, saving."""
     amount = styled((fmt.time(finding.saving.expected_ns).rjust(9), "saving"), fmt.share(finding.saving.share).rjust(8))
-    title = fmt.cut(fmt.flow(finding.title), page.width - 6 - amount.cell_len - 2)
+    room = page.width - 5 - amount.cell_len - 2
+    title = fmt.cut(fmt.flow(finding.title), room)
     left = styled(f"{rank:>2} ", (MARKS[finding.severity], finding.severity), f" {title}")
+    if finding.subject.kernel and (rest := room - len(title) - 2) >= FILE:
+        left.append_text(styled((f"  {fmt.kernels([finding.subject.kernel], rest)[0]}", "faint")))
     return both_ends(left, amount, page.width)[0]
 
 
@@ -75,12 +95,33 @@ def _members(finding: Finding, page: Page) -> list[Text]:
     names = fmt.kernels([member.kernel for member in shown], room)
     rows: list[Text] = []
     for front, name, member in zip(fronts, names, shown, strict=True):
-        lines = wrap(Text(fmt.flow(member.kernel)), room) if page.verbose else [Text(name)]
+        lines = wrap(_whole_name(member), room) if page.verbose else [Text(name)]
         rows += [styled(front) + lines[0], *indented(lines[1:], len(front))]
     return labelled(label, rows)
 
 
-def _evidence(evidence: Sequence[Evidence], page: Page) -> Iterator[Text]:
+def _whole_name(member: Member) -> Text:
+    place = f"[{fmt.place(member.location, full=True)}]"
+    return styled(unbreakable(fmt.flow(member.kernel)), " ", (unbreakable(place), "faint"))
+
+
+def _evidence(evidence: Sequence[Evidence], page: Page) -> list[Text]:
+    shown = evidence if page.verbose else _most_telling(evidence)
+    lines = labelled("evidence", _clauses(shown, page))
+    if len(shown) < len(evidence) and len(lines) > 1:
+        more = f"{len(evidence) - len(shown)} more: -v"
+        lines[1] = labelled(more, [lines[1][INDENT + LABEL :]])[0]
+    return lines
+
+
+def _most_telling(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The clauses with most metric cells behind them, in the rule's order; a rule begins with what is general."""
+    cells = [sum(q.location is not None and q.name not in ACTIVITY_COLUMNS for q in item.values) for item in evidence]
+    best = sorted(range(len(evidence)), key=lambda index: (-cells[index], -index))[:CLAUSES]
+    return [evidence[index] for index in sorted(best)]
+
+
+def _clauses(evidence: Sequence[Evidence], page: Page) -> Iterator[Text]:
     said = ""
     for clause in evidence:
         sentence = Text(fmt.flow(clause.text) or clause.clause)
@@ -88,46 +129,47 @@ def _evidence(evidence: Sequence[Evidence], page: Page) -> Iterator[Text]:
         if page.verbose:
             yield from wrap(sentence, page.body)
             for quantity in clause.values:
-                yield from _hanging(_value(quantity), page.body)
+                yield from indented(wrap(_value(quantity), page.body - 2, 2), 2)
             continue
-        if located and not any(character.isdigit() for character in sentence.plain):
-            sentence.append(f": {located[0].name} = {fmt.value(located[0])}")
-        place = _place(located[0], page.body - 2) if located else ""
+        numbers = [quantity for quantity in located if not isinstance(quantity.value, str)]
+        if numbers and not any(character.isdigit() for character in sentence.plain):
+            sentence.append(f": {numbers[0].name} = {fmt.value(numbers[0])}")
+        place = _place(located[0], page.body - sentence.cell_len - 1, page.body - 2) if located else ""
         if place and place != said:
             sentence.append_text(styled(" ", (place, "faint")))
             said = place
-        yield from _hanging(sentence, page.body)
+        yield from wrap(sentence, page.body, 2)
 
 
-def _place(quantity: Quantity, width: int) -> str:
-    """Where a value stands, in one piece."""
-    text = fmt.place(quantity.location) if quantity.location else ""
-    return unbreakable(f"[{fmt.cut(text, width - 2)}]")
-
-
-def _hanging(text: Text, width: int) -> list[Text]:
-    first, *rest = wrap(text, width)
-    if not rest:
-        return [first]
-    return [first, *indented(wrap(text[len(first) :].copy() if False else _rest(text, first), width - 2), 2)]
+def _place(quantity: Quantity, room: int, line: int) -> str:
+    """Where a value stands, in one piece: in the ``room`` left if a shorter file name makes it fit."""
+    location = quantity.location
+    if location is None:
+        return ""
+    file = fmt.file_name(location.path)
+    rest = fmt.place(replace(location, path=""))
+    width = room if room >= len(rest) + FILE + 2 else line
+    return unbreakable(f"[{fmt.cut(fmt.cut(file, max(FILE, width - len(rest) - 2)) + rest, width - 2)}]")
 
 
 def _value(quantity: Quantity) -> Text:
     combined = f" ({fmt.flow(quantity.combined)})" if quantity.combined else ""
     line = styled(f"{quantity.name} = {fmt.value(quantity)}{combined}")
     if quantity.location:
-        line.append_text(styled((f"  {fmt.place(quantity.location, full=True)}", "faint")))
+        line.append_text(styled(" ", (f"[{fmt.place(quantity.location, full=True)}]", "faint")))
     return line
 
 
 def _remedies(remedies: Sequence[Remedy], page: Page, framework: str, room: int) -> list[Text]:
-    titles = [wrap(_remedy(remedy), page.body - 2) for remedy in remedies]
-    left = room - sum(len(lines) for lines in titles)
+    whole = page.verbose or bool(framework)
+    titles = [_remedy(remedy, page) for remedy in remedies]
+    left = max(room - sum(len(lines) for lines in titles), 1)
     body: list[Text] = []
     for title, remedy in zip(titles, remedies, strict=True):
-        body += [styled("→ ") + title[0], *indented(title[1:], 2)]
-        code = list(_code(remedy, page, framework, whole=page.verbose or bool(framework)))
-        body += indented(code[: max(left, 0)], 2)
+        body += title
+        code = list(_code(remedy, page, framework, whole=whole))
+        code = code if whole else code[:left]
+        body += indented(code, 2)
         left -= len(code)
         if page.verbose:
             for text in (f"risk: {remedy.risk}" if remedy.risk else "", remedy.note):
@@ -135,12 +177,17 @@ def _remedies(remedies: Sequence[Remedy], page: Page, framework: str, room: int)
     return labelled("what to do", body)
 
 
-def _remedy(remedy: Remedy) -> Text:
-    details = [f"{remedy.effort} effort"] if remedy.effort else []
-    if remedy.saving:
-        details.append(f"saves about {fmt.time(remedy.saving.expected_ns)}")
-    title = styled(fmt.flow(remedy.title))
-    return title + styled((f" ({', '.join(details)})", "faint")) if details else title
+def _remedy(remedy: Remedy, page: Page) -> list[Text]:
+    """The remedy's title with its own saving, and its effort where that costs no line."""
+    saving = f"saves about {fmt.time(remedy.saving.expected_ns)}" if remedy.saving else ""
+    effort = f"{remedy.effort} effort" if remedy.effort else ""
+    variants = []
+    for details in ([saving, effort], [saving]):
+        line = styled("→ ", fmt.flow(remedy.title))
+        if text := ", ".join(filter(None, details)):
+            line.append_text(styled(" ", (f"({unbreakable(text)})", "faint")))
+        variants.append(wrap(line, page.body, 2))
+    return variants[0] if page.verbose else min(variants, key=len)
 
 
 def _code(remedy: Remedy, page: Page, framework: str, *, whole: bool) -> Iterator[Text]:
@@ -151,10 +198,15 @@ def _code(remedy: Remedy, page: Page, framework: str, *, whole: bool) -> Iterato
         lines = fmt.block(remedy.code[name])
         front = f"{name:<11}" if not framework else ""
         room = page.body - 2 - len(front)
-        for index, line in enumerate(lines if whole else lines[:1]):
-            more = " …" if not whole and len(lines) > 1 else ""
-            shown = line if whole else fmt.cut(line, room - len(more)) + more
-            yield styled((front if index == 0 else " " * len(front), "faint"), (shown, "code"))
+        for index, line in enumerate(lines if whole else [_first(lines, room)]):
+            yield styled((front if index == 0 else " " * len(front), "faint"), (line, "code"))
+
+
+def _first(lines: Sequence[str], room: int) -> str:
+    """The first line of code without its remark, marked when it is not all."""
+    line = next((line for line in lines if not line.lstrip().startswith(("#", "//"))), lines[0])
+    code = _COMMENT.sub("", line)
+    return fmt.cut(f"{code} …" if len(lines) > 1 and len(code) <= room - 2 else code, room, tail=0.0)
 
 
 def _explained(finding: Finding, page: Page) -> list[Text]:
@@ -181,4 +233,4 @@ def _assumptions(finding: Finding, page: Page) -> list[Text]:
 
 def _reference(finding: Finding, page: Page) -> list[Text]:
     fingerprint = f"  {finding.fingerprint}" if page.verbose else ""
-    return labelled("rule", [styled((f"{finding.rule}{fingerprint}", "faint"))])
+    return labelled("rule", wrap(styled((f"{finding.rule}{fingerprint}", "faint")), page.body))

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 INDENT: Final = 3
-LABEL: Final = 11
+LABEL: Final = 12
 _UNITS: Final = r"(?:ns|us|ms|s|min|%|[kMGTP]?B(?:/s)?|[kMGT]?Hz|[kMGTP]?FLOP/s)"
 _NUMBER_SPACE_UNIT: Final = re.compile(rf"(?<=\d) (?={_UNITS}(?:[\s,.;:)]|$))")
 _NO_BREAK: Final = "\u00a0"
@@ -25,8 +25,8 @@ STYLES: Final = {
     "error": "red",
     "title": "bold",
     "saving": "bold green",
-    "label": "bright_black",
-    "faint": "bright_black",
+    "label": "dim",
+    "faint": "dim",
     "code": "cyan",
     "bar": "blue",
 }
@@ -57,16 +57,20 @@ def styled(*parts: str | tuple[str, str]) -> Text:
     return line
 
 
-def wrap(text: Text, width: int) -> list[Text]:
-    """Lines of at most ``width`` columns, broken at spaces, never between a number and its unit."""
+def wrap(text: Text, width: int, hang: int = 0) -> list[Text]:
+    """Lines of at most ``width`` columns, broken at spaces, never between a number and its unit.
+
+    ``hang`` indents every line but the first.
+    """
     plain = _NUMBER_SPACE_UNIT.sub(_NO_BREAK, text.plain)
     lines: list[Text] = []
     start = 0
     while start < len(plain):
-        end = _line_end(plain, start, max(width, 1))
+        indent = hang if lines else 0
+        end = _line_end(plain, start, max(width - indent, 1))
         line = text[start:end]
         line.rstrip()
-        lines.append(line)
+        lines.append(Text(" " * indent) + line)
         start = end
         while start < len(plain) and plain[start] == " ":
             start += 1

@@ -3,43 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Final
 
 from rich.text import Text
 
 from nsight_insight.model.finding import NotEvaluated, Report
 from nsight_insight.model.issues import Issue, Level
+from nsight_insight.model.profile import Source, VendorFinding
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._layout import Page, bar, indented, styled, wrap
 
 FAMILIES: Final = 6
 FILES: Final = 3
 ISSUES: Final = 5
+GAP_LINES: Final = 3
+NEEDS: Final = 3
+KERNEL: Final = 40
+"""Columns of a kernel name inside a sentence."""
 
 
 def header(report: Report, page: Page) -> list[Text]:
     """How much was measured, on what, and the files it was read from."""
     totals = report.totals
-    device = " and ".join(fmt.flow(name) for name in dict.fromkeys(report.devices))
-    first = styled(
-        (fmt.time(totals.kernel_ns), "title"),
-        (" of GPU kernel time", "title"),
+    measured = styled(
+        (f"{fmt.time(totals.kernel_ns)} of GPU kernel time", "title"),
         f" in {fmt.count(totals.launches, 'launch')} of {fmt.count(totals.kernels, 'kernel')}",
-        f" on {device}" if device else "",
     )
-    lines = wrap(first, page.width)
-    sources = {}
-    for source in report.sources:
-        sources.setdefault(source.path, []).append(f"{source.tool} {source.report}".strip())
-    shown = list(sources.items()) if page.verbose else list(sources.items())[:FILES]
-    for path, what in shown:
-        tail = f" ({', '.join(dict.fromkeys(what))})"
-        room = max(20, page.width - len(tail) - 2)
-        lines.append(styled((f"  {fmt.cut(fmt.flow(path), room)}{tail}", "faint")))
-    if len(shown) < len(sources):
-        lines.append(styled((f"  and {fmt.count(len(sources) - len(shown), 'more file')}", "faint")))
+    lines = wrap(measured, page.width)
+    devices = " and ".join(fmt.flow(name) for name in dict.fromkeys(report.devices))
+    lines += wrap(Text(f"  {devices or 'GPU not named by the input (say it with --gpu)'}"), page.width, 4)
+    lines += _files(report.sources, page)
     if " " in totals.basis:
         lines += indented(wrap(styled((fmt.flow(totals.basis), "faint")), page.width - 2), 2)
+    return lines
+
+
+def _files(sources: Sequence[Source], page: Page) -> list[Text]:
+    """A line per file, or one for all of them where there are many."""
+    reports: dict[str, list[str]] = {}
+    for source in sources:
+        reports.setdefault(source.path, []).append(f"{source.tool} {source.report}".strip())
+    if len(reports) > FILES and not page.verbose:
+        tools = ", ".join(sorted({source.tool for source in sources}))
+        folders = {PurePath(path).parent.as_posix() for path in reports}
+        place = f" in {fmt.flow(folders.pop())}" if len(folders) == 1 else ""
+        return wrap(styled((f"  {len(reports)} files{place} ({tools})", "faint")), page.width, 4)
+    lines = []
+    for path, names in reports.items():
+        unique = list(dict.fromkeys(names))
+        what = f" ({', '.join(unique)})" if len(unique) <= 2 or page.verbose else f" ({len(unique)} reports)"
+        lines += wrap(styled((f"  {fmt.flow(path)}{what}", "faint")), page.width, 4)
     return lines
 
 
@@ -57,13 +71,11 @@ def where_time_goes(report: Report, page: Page) -> list[Text]:
     label = max(len(name) for name, _ in rows)
     width = min(40, page.width - label - 27)
     lines = [styled(("Where the time goes", "title"))]
-    for name, time in rows:
+    for (name, time), shown_time in zip(rows, fmt.times([time for _, time in rows]), strict=True):
         part = time / totals.kernel_ns
         lines.append(
             styled(
-                f"  {name:<{label}}  ",
-                (bar(part, width).ljust(width), "bar"),
-                f"{fmt.time(time):>10}{fmt.percent(part):>9}",
+                f"  {name:<{label}}  ", (bar(part, width).ljust(width), "bar"), f"{shown_time:>11}{part * 100:>7.1f} %"
             )
         )
     return [*lines, *_device(report, page)]
@@ -88,52 +100,59 @@ def summary(report: Report, page: Page) -> list[Text]:
     potential = report.potential
     line = styled((fmt.count(len(report.findings), "finding"), "title"))
     if potential.upper_ns > 0:
-        together = " together" if len(report.findings) > 1 else ""
         line += styled(
-            f"{together} could save about " if len(report.findings) > 1 else " could save about ",
+            ", about ",
             (fmt.time(potential.expected_ns), "saving"),
             f" of {fmt.time(report.totals.kernel_ns)} (",
             (fmt.share(potential.share), "saving"),
-            f"), at most {fmt.time(potential.upper_ns)}.",
+            f") {'together, ' if len(report.findings) > 1 else ''}at most {fmt.time(potential.upper_ns)}",
         )
-    return wrap(line + styled(hidden), page.width)
+    return wrap(line + styled(f".{hidden}" if hidden else ""), page.width)
 
 
 def _nothing(report: Report, page: Page, hidden: str) -> list[Text]:
     open_ = len({gap.rule for gap in report.not_evaluated})
-    checked = (
-        f"No finding. {fmt.count(report.rules_evaluated, 'rule')} checked "
-        f"{fmt.count(report.totals.kernels, 'kernel')} ({fmt.time(report.totals.kernel_ns)}); nothing is above its threshold."
-    )
+    kernels = f"{fmt.count(report.totals.kernels, 'kernel')} ({fmt.time(report.totals.kernel_ns)})"
+    rules = fmt.count(report.rules_evaluated, "rule")
+    checked = f"No finding. {rules} checked {kernels}; nothing is above its threshold."
     if open_:
         checked += f" This is no clean bill: {fmt.count(open_, 'rule')} could not be judged."
     return wrap(styled((checked, "title"), hidden), page.width)
 
 
-def not_judged(gaps: Sequence[NotEvaluated], page: Page) -> list[Text]:
-    """Rules that lack data, grouped by what they lack; each command once."""
+def not_judged(report: Report, page: Page) -> list[Text]:
+    """Rules that lack data, grouped by what they lack, and the commands that collect all of it."""
+    gaps = report.not_evaluated
     if not gaps:
         return []
-    groups: dict[tuple[tuple[str, ...], str], list[NotEvaluated]] = {}
+    groups: dict[object, list[NotEvaluated]] = {}
     for gap in gaps:
-        groups.setdefault((gap.missing, gap.collect), []).append(gap)
+        groups.setdefault(gap.missing if page.verbose else gap.reason, []).append(gap)
     lines = [styled((f"{fmt.count(len({gap.rule for gap in gaps}), 'rule')} could not be judged", "title"))]
-    for (missing, command), members in groups.items():
-        lines += _gap(missing, command, members, page)
-    return lines
+    for members in groups.values():
+        lines += _gap(members, page)
+    commands = report.collect.splitlines()
+    if commands:
+        lines.append(styled("  This collects what is missing:"))
+    # Not wrapped: a command is there to be copied.
+    return [*lines, *(styled("  $ ", (fmt.flow(command), "code")) for command in commands)]
 
 
-def _gap(missing: tuple[str, ...], command: str, members: Sequence[NotEvaluated], page: Page) -> list[Text]:
-    names = list(missing) if page.verbose else list(missing[:4])
-    if len(names) < len(missing):
-        names.append(f"{len(missing) - len(names)} more")
-    what = f"without {', '.join(names)}: " if names else f"{fmt.flow(members[0].reason)}: "
+def _gap(members: Sequence[NotEvaluated], page: Page) -> list[Text]:
+    first = members[0]
     titles = "; ".join(dict.fromkeys(fmt.flow(gap.title) for gap in members))
-    lines = indented(wrap(styled(what, (titles, "faint")), page.width - 2), 2)
-    if command:
-        # Not wrapped: a command is there to be copied.
-        lines.append(styled("  $ ", (fmt.flow(command), "code")))
-    return lines
+    if first.missing and (page.verbose or first.reason.endswith(first.missing[-1])):
+        names = list(first.missing if page.verbose else first.missing[:NEEDS])
+        left = len(first.missing) - len(names)
+        text = styled(titles, (f" (without {', '.join(names)}{f' and {left} more' if left else ''})", "faint"))
+    else:
+        text = styled(f"{fmt.flow(first.reason)}: ", (titles, "faint"))
+    lines = wrap(text, page.width - 2, 2)
+    if len(lines) > GAP_LINES and not page.verbose:
+        lines = lines[:GAP_LINES]
+        lines[-1].truncate(page.width - 4)
+        lines[-1].append(" …", "dim")
+    return indented(lines, 2)
 
 
 def issue_lines(issues: Sequence[Issue], page: Page) -> list[Text]:
@@ -157,19 +176,35 @@ def issue_lines(issues: Sequence[Issue], page: Page) -> list[Text]:
 
 
 def vendor_lines(report: Report, page: Page) -> list[Text]:
-    """NVIDIA's own findings: counted, or listed when asked for."""
+    """NVIDIA's own findings: counted, or the largest of each of their rules when asked for."""
     findings = report.vendor_findings
     if not findings:
         return []
     counted = f"NVIDIA's tools wrote {fmt.count(len(findings), 'finding')} of their own into the input"
     if not page.verbose:
         return [styled((f"{counted} (-v shows them)", "faint"))]
-    lines = [styled((counted, "title"))]
+    by_rule: dict[str, list[VendorFinding]] = {}
     for finding in findings:
-        speedup = finding.estimated_speedup
-        estimate = f" (their estimate: {fmt.share(speedup)} of the kernel)" if speedup is not None else ""
-        kernel = f" {fmt.flow(finding.kernel)}" if finding.kernel else ""
-        head = f"{fmt.flow(finding.rule)}{kernel}{estimate}: "
-        text = styled(head, fmt.flow(finding.text), (f"  {fmt.place(finding.location)}", "faint"))
-        lines += indented(wrap(text, page.width - 2), 2)
+        by_rule.setdefault(finding.rule, []).append(finding)
+    lines = wrap(styled((f"{counted}; the largest of each rule", "title")), page.width)
+    for rule, group in by_rule.items():
+        lines += indented(wrap(_vendor(rule, group), page.width - 2, 2), 2)
     return lines
+
+
+def _vendor(rule: str, group: Sequence[VendorFinding]) -> Text:
+    largest = max(group, key=lambda finding: finding.estimated_speedup or 0.0)
+    facts = [f"{len(group)}x"] if len(group) > 1 else []
+    if largest.kernel:
+        facts.append(fmt.kernels([largest.kernel], KERNEL)[0])
+    if largest.estimated_speedup is not None:
+        facts.append(f"their estimate: {fmt.share(largest.estimated_speedup)} of the kernel")
+    head = f"{fmt.flow(rule)} ({', '.join(facts)}): " if facts else f"{fmt.flow(rule)}: "
+    return styled(head, fmt.flow(largest.text), (f" [{fmt.place(largest.location)}]", "faint"))
+
+
+def hint(report: Report, page: Page) -> list[Text]:
+    """Where to read on."""
+    if page.verbose or not report.findings:
+        return []
+    return wrap(styled(("-v tells more; nsight-insight explain RULE tells all about a rule", "faint")), page.width)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from nsight_insight.catalog.names import demangle
 from nsight_insight.model.text import clean, duration, percent
 from nsight_insight.model.text import quantity as si_quantity
 from nsight_insight.model.units import NUMBER, parse_unit
@@ -20,7 +22,7 @@ _VOID: Final = re.compile(r"\b(?:__global__ |static )?void (?=[A-Za-z_])")
 _LAUNCHER: Final = re.compile(r"_execute_(?:\w+_)?kernel__\w+$")
 _ANONYMOUS: Final = re.compile(r"(?:<unnamed>|\(anonymous namespace\)|_GLOBAL__N__\w+|\(anonymous\))::")
 _NAMESPACE: Final = re.compile(r"\b(?:[A-Za-z_]\w*::)+(?=[A-Za-z_])")
-_TIME_UNITS: Final = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
+_TIME_UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 _TAILS: Final = (1 / 6, 1 / 2, 0.0, 2 / 3)
 _TRAILING_ARRAY: Final = re.compile(r",\s*(?:std::)?array<char \*, (?:\([^)]*\))?\d+>(?=>)")
 
@@ -33,8 +35,9 @@ def time(ns: float | None) -> str:
 def times(ns: Sequence[float]) -> list[str]:
     """Times of one column: the unit of the largest, one decimal, so that they can be compared at a glance."""
     largest = max(ns, default=0.0)
-    factor, unit = next(((f, u) for f, u in _TIME_UNITS if largest >= f), (1.0, "ns"))
-    return [f"{value / factor:,.1f} {unit}" for value in ns]
+    factor, unit = next(((f, u) for f, u in _TIME_UNITS if largest / 1e9 >= f), (1e-9, "ns"))
+    # As model.text.duration rounds, so that a column and a sentence agree.
+    return [f"{float(f'{value / 1e9:.4g}') / factor:,.1f} {unit}" for value in ns]
 
 
 def share(fraction: float) -> str:
@@ -58,11 +61,14 @@ def value(quantity: Quantity) -> str:
     return si_quantity(quantity.value, unit.dimension if unit else NUMBER)
 
 
+def file_name(path: str) -> str:
+    """A path without its folders."""
+    return clean(re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path)
+
+
 def place(location: Location, *, full: bool = False) -> str:
     """``file:line:column field``; the file without its folders unless ``full``."""
-    text = str(location)
-    if not full and location.path:
-        text = text.replace(location.path, re.split(r"[/\\]", location.path)[-1] or location.path, 1)
+    text = str(location if full else replace(location, path=file_name(location.path)))
     return clean(f"{text} {location.field}".strip())
 
 
@@ -83,7 +89,7 @@ def kernels(names: Sequence[str], width: int) -> list[str]:
     when that is not enough, namespaces; then template names lose their end and plain names, which differ
     at both ends, their middle.
     """
-    short = [_simplified(clean(name), width) for name in names]
+    short = [_simplified(demangle(clean(name)), width) for name in names]
     best = [cut(name, width) for name in short]
     for tail in _TAILS:
         tried = [cut(name, width, tail) for name in short]
@@ -111,7 +117,7 @@ def cut(text: str, width: int, tail: float | None = None) -> str:
 
 
 def _plain(name: str) -> str:
-    short = _LAUNCHER.sub("", _ANONYMOUS.sub("", _CAST.sub("", _VOID.sub("", name))))
+    short = _LAUNCHER.sub("", _VOID.sub("", _CAST.sub("", _ANONYMOUS.sub("", name))))
     return _TRAILING_ARRAY.sub("", _without_parameters(short))
 
 

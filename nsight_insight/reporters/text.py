@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.text import Text
 
     from nsight_insight.model.finding import Report
@@ -15,7 +17,7 @@ NAME: Final = "text"
 EXTENSIONS: Final = (".txt",)
 DETAILED: Final = 5
 """Findings told in full unless ``top`` says otherwise; the others get a line each."""
-WIDTHS: Final = (40, 120)
+WIDTHS: Final = (60, 120)
 """Narrower than this nothing can be laid out, wider than this nobody reads."""
 
 
@@ -30,9 +32,10 @@ def render(report: Report, options: RenderOptions) -> str:
         _overview.where_time_goes(report, page),
         _overview.summary(report, page),
         *_findings(report, page, options),
-        _overview.not_judged(report.not_evaluated, page),
+        _overview.not_judged(report, page),
         _overview.issue_lines(report.issues, page),
         _overview.vendor_lines(report, page),
+        _overview.hint(report, page),
     ]
     lines: list[Text] = []
     for block in blocks:
@@ -44,7 +47,6 @@ def render(report: Report, options: RenderOptions) -> str:
 
 def _findings(report: Report, page: Page, options: RenderOptions) -> list[list[Text]]:
     from nsight_insight.reporters._finding import finding_lines, one_line
-    from nsight_insight.reporters._layout import styled
 
     full = options.top or (len(report.findings) if options.verbose else DETAILED)
     ranked = list(enumerate(report.findings, 1))
@@ -54,7 +56,26 @@ def _findings(report: Report, page: Page, options: RenderOptions) -> list[list[T
     ]
     if len(ranked) > full:
         blocks.append([one_line(finding, rank, page) for rank, finding in ranked[full:]])
-    if report.findings and not options.verbose:
-        first = report.findings[0].rule
-        blocks.append([styled((f"More with -v, or about one rule: nsight-insight explain {first}", "faint"))])
     return blocks
+
+
+def render_sections(title: str, sections: Sequence[tuple[str, Sequence[str]]], options: RenderOptions) -> str:
+    """A titled list of labelled paragraphs in the report's own style.
+
+    Lines that begin with a blank are kept as they are (code, tables); others are wrapped.
+    """
+    from rich.text import Text
+
+    from nsight_insight.reporters import _layout
+
+    low, high = WIDTHS
+    page = _layout.Page(min(max(options.width, low), high))
+    lines = _layout.wrap(_layout.styled((title, "title")), page.width)
+    for label, paragraphs in sections:
+        body: list[Text] = []
+        hang = 2 if len(paragraphs) > 1 else 0
+        for paragraph in paragraphs:
+            kept = paragraph.startswith(" ")
+            body += [Text(paragraph)] if kept else _layout.wrap(Text(paragraph), page.body, hang)
+        lines += _layout.labelled(label, body)
+    return _layout.to_string(lines, page.width, color=options.color, unicode=options.unicode)

@@ -16,11 +16,11 @@ from nsight_insight.rules.evaluate import Outcome, evaluate
 from nsight_insight.rules.expr import Array
 from nsight_insight.rules.findings import Context, findings_of
 from nsight_insight.rules.fold import fold
-from nsight_insight.rules.gaps import not_evaluated
+from nsight_insight.rules.gaps import collect_all, not_evaluated
 from nsight_insight.rules.model import Param, Rule
 from nsight_insight.rules.suppress import suppress
 from nsight_insight.rules.totals import device_names, totals_of
-from nsight_insight.views.build import build
+from nsight_insight.views.build import Views, build_all
 from nsight_insight.views.facts import TRACE, FactTable
 
 
@@ -33,12 +33,13 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
         config: selection, thresholds, overrides and suppressions.
     """
     chosen = choose(rules, config)
-    trace = build(profile, TRACE)
-    totals = totals_of(profile, trace)
-    outcomes = list(_outcomes(profile, chosen.values(), trace))
-    context = Context(profile, trace, totals.kernel_ns / 1e9)
+    views = build_all(profile)
+    totals = totals_of(profile, views[TRACE])
+    outcomes = list(_outcomes(profile, chosen.values(), views))
+    context = Context(profile, views[TRACE], totals.kernel_ns / 1e9)
     findings = [finding for outcome in outcomes for finding in findings_of(outcome, context)]
     gaps = [gap for outcome in outcomes if (gap := not_evaluated(outcome, profile, totals.kernel_ns))]
+    gaps.sort(key=lambda gap: (-gap.time_ns, gap.rule))
     kept, notes, hidden = suppress(fold(findings, chosen), config)
     ranked = rank(finding for finding in kept if config.worth(finding.saving, finding.severity))
     return Report(
@@ -47,23 +48,21 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
         devices=device_names(profile),
         totals=totals,
         findings=tuple(ranked[: config.top] if config.top else ranked),
-        not_evaluated=tuple(sorted(gaps, key=lambda gap: (-gap.time_ns, gap.rule))),
+        not_evaluated=tuple(gaps),
         vendor_findings=profile.vendor,
         issues=(*profile.issues, *notes),
         potential=compose(ranked, totals.kernel_ns),
         rules_evaluated=len(chosen),
         suppressed=hidden,
+        collect=collect_all(gaps, profile),
     )
 
 
-def _outcomes(profile: Profile, rules: Iterable[Rule], trace: FactTable) -> Iterator[Outcome]:
-    tables = {TRACE: trace}
+def _outcomes(profile: Profile, rules: Iterable[Rule], views: Views) -> Iterator[Outcome]:
     for rule in rules:
-        if rule.scope not in tables:
-            tables[rule.scope] = build(profile, rule.scope)
-        table = tables[rule.scope]
+        table = views[rule.scope]
         if len(table):
-            yield evaluate(rule, table, trace, _tools(profile, table))
+            yield evaluate(rule, table, views[TRACE], _tools(profile, table))
 
 
 def choose(rules: Mapping[str, Rule], config: Config) -> dict[str, Rule]:
@@ -96,4 +95,5 @@ def rank(findings: Iterable[Finding]) -> list[Finding]:
 def _tools(profile: Profile, table: FactTable) -> Array:
     sources = profile.activities["source"].to_numpy()
     names = np.array([source.tool for source in profile.sources], dtype=object)
-    return names[sources[table.lead]]
+    tools: Array = names[sources[table.lead]]
+    return tools

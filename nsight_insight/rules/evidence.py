@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.model.columns import ACTIVITY_COLUMNS
 from nsight_insight.model.finding import Evidence, Quantity
 from nsight_insight.model.issues import Location
@@ -77,7 +78,7 @@ def _cell(column: str, row: int, profile: Profile) -> Quantity | None:
     number = float(value)
     if np.isnan(number):
         return None
-    contract = ACTIVITY_COLUMNS.get(column)
+    contract = ACTIVITY_COLUMNS.get(column) or load_metrics().get(column)
     unit = parse_unit(contract.unit) if contract else None
     si = number * unit.scale if unit else number
     return Quantity(column, si, unit_name(unit.dimension) if unit else "", _place(profile, row, column), si)

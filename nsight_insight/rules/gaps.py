@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -40,6 +41,14 @@ def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEv
         time_ns=time_ns,
         collect=_command(outcome, missing, cc),
     )
+
+
+def collect_all(gaps: Sequence[NotEvaluated], profile: Profile) -> str:
+    """The commands that collect what every gap lacks, one a line; "" when none can."""
+    wanted = [name for gap in gaps if gap.collect for name in gap.missing if not name.startswith(("peak_", "gain_"))]
+    chips = {device.cc for device in profile.devices}
+    tool = "ncu" if any(gap.collect.startswith("ncu") for gap in gaps) else "nsys"
+    return collect_command(wanted, chips.pop() if len(chips) == 1 else None, tool) if wanted else ""
 
 
 def missing_inputs(outcome: Outcome) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from nsight_insight.rules.expr import Array
 from nsight_insight.rules.gaps import missing_inputs
 from nsight_insight.rules.model import Rule, RuleTest
 from nsight_insight.views.facts import FactTable
-from nsight_insight.views.gpu import named_gpu_facts
+from nsight_insight.views.gpu import table_facts
 
 Analyze = Callable[[str, Rule], Report | None]
 """Analyses a fixture (path under ``fixtures/``) with one rule; None when the fixture is not there."""
@@ -108,7 +108,7 @@ def judge(rule: Rule, given: Iterable[Mapping[str, Any]]) -> Outcome:
 def _complete(rule: Rule, subject: Mapping[str, Any]) -> dict[str, float | str]:
     values = {name: si_value(value) for name, value in subject.items()}
     gpu = values.get("gpu")
-    facts = named_gpu_facts(str(gpu), str(values.get("dtype_in", ""))) if gpu is not None else {}
+    facts = table_facts(str(gpu), str(values.get("dtype_in", ""))) if gpu is not None else {}
     filled: dict[str, float | str] = {**facts, **values}
     unknown = set(filled) - set(vocabulary.facts(rule.scope)) - {"tool"}
     stray = unknown - set(facts)

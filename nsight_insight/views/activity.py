@@ -9,7 +9,7 @@ import numpy as np
 
 from nsight_insight.catalog.names import normalize
 from nsight_insight.model.columns import ACTIVITY_COLUMNS, FILL, Kind
-from nsight_insight.views.facts import Array, Bools, Floats, Ints
+from nsight_insight.views.facts import Array, Bools, Floats, Ints, without
 
 if TYPE_CHECKING:
     from nsight_insight.model.profile import Profile
@@ -72,21 +72,27 @@ class Activities:
 
     @cached_property
     def metered(self) -> Ints:
-        """Launches profiled by ncu, each once: where two pages hold the same launch, the primary one."""
+        """Launches profiled by ncu, each once: where two pages hold the same launch, the raw page's row."""
         ncu = self.kind(Kind.KERNEL) & (self.tool == "ncu")
         primary = ncu & self.column("primary")
-        return self.rows(primary if primary.any() else ncu)
+        return self.rows(primary) if primary.any() else self._each_once(self.rows(ncu))
+
+    def _each_once(self, rows: Ints) -> Ints:
+        raw = np.array([source.report == "raw" for source in self.profile.sources] or [False], dtype=bool)
+        raw = raw[self.column("source")[rows]]
+        if raw.all() or not raw.any():
+            return rows
+        identity = (self.column("process"), self.column("correlation"), self.name_codes[0])
+        codes, _ = codes_of(*(column[rows] for column in identity))
+        return rows[raw | ~np.isin(codes, codes[raw])]
 
     @cached_property
     def base(self) -> Ints:
-        """Kernel rows that say where time goes: primary rows of nsys or nvprof, else the ncu launches."""
-        kernels = self.kind(Kind.KERNEL) & self.column("primary") & (self.tool != "ncu")
-        return self.rows(kernels) if kernels.any() else self.metered
+        """Kernel rows that say where time goes: the primary ones.
 
-    @cached_property
-    def metered_only(self) -> bool:
-        """True when ncu durations are the time base."""
-        return self.base is self.metered
+        ncu launches are among them unless nsys saw the same program; then they only explain its kernels.
+        """
+        return self.rows(self.kind(Kind.KERNEL) & self.column("primary"))
 
     @cached_property
     def device(self) -> Ints:
@@ -125,7 +131,7 @@ class Activities:
     def words(self, name: str, rows: Ints) -> Array:
         """A text column at ``rows``: None where it is empty."""
         values = self.column(name)[rows]
-        return np.where(values == "", None, values)
+        return without(values, values == "")
 
     def family(self, rows: Ints) -> Array:
         """Kernel family at ``rows``; 'unknown' where the name says nothing."""
@@ -135,7 +141,7 @@ class Activities:
     def tensor_core(self, rows: Ints) -> Array:
         """'yes', 'no' or None at ``rows``."""
         values = self.words("tensor_core", rows)
-        return np.where(values == "unknown", None, values)
+        return without(values, values == "unknown")
 
 
 def _product(acts: Activities, what: str) -> Floats:

@@ -44,6 +44,9 @@ def copy_facts(acts: Activities, rows: Ints, totals: Totals, first_kernel: float
         totals.add("startup_copy_time", rows, acts.column("duration")[rows] * NS, early)
         totals.add("startup_copy_bytes", rows, acts.column("bytes")[rows], early)
         rows = rows[~early]
+    if ordered or not len(rows):
+        across = np.isin(acts.column("direction")[rows], ("HtoD", "DtoH"))
+        totals.add("loop_copy_time", rows, acts.column("duration")[rows] * NS, across)
     _sums(acts, rows, totals)
 
 

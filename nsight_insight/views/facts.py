@@ -106,6 +106,13 @@ class FactTable:
         return len(self.keys)
 
 
+def without(texts: Array, unknown: Array) -> Array:
+    """``texts`` with None where ``unknown`` holds."""
+    found = np.asarray(texts, dtype=object).copy()
+    found[unknown] = None
+    return found
+
+
 def empty_table(scope: str) -> FactTable:
     """A scope the profile has no subjects for."""
     none = np.zeros(0, dtype=np.int64)

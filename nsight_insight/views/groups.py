@@ -48,14 +48,12 @@ class Groups:
         """Largest known value; NaN where a group has none."""
         return -self.min(-values)
 
-    def coverage(self, values: Array, weights: Array) -> Floats:
-        """Share of each group's weight whose value is known; by number of rows where nothing has weight."""
+    def coverage(self, values: Array, weights: Array, total: Array) -> Floats:
+        """Share of each group's ``total`` weight whose value is known; by number of rows without weights."""
         known = ~np.isnan(values)
-        weights = np.where(np.isnan(weights), 0.0, weights)
-        weight = np.bincount(self.codes, weights=weights, minlength=self.size)
         held = np.bincount(self.codes, weights=np.where(known, weights, 0.0), minlength=self.size)
         with np.errstate(all="ignore"):
-            return np.where(weight > 0, held / weight, self.count(known) / self.count())
+            return np.where(total > 0, held / total, self.count(known) / self.count())
 
     def same(self, values: Array, weights: Array) -> Floats:
         """The common value of each group, the weighted mean where rows differ."""
@@ -80,6 +78,6 @@ class Groups:
         return np.split(rows[order], np.cumsum(self.count())[:-1]) if self.size else []
 
 
-def single(values: Array) -> Ints:
-    """The position of the largest value, the first on ties; -1 without rows."""
-    return Groups(np.zeros(len(values), dtype=np.int64), 1).lead(values)
+def single(values: Array) -> int:
+    """The position of the largest known value, the first on ties; 0 if none is known, -1 without rows."""
+    return int(np.argmax(np.where(np.isnan(values), -np.inf, values))) if len(values) else -1

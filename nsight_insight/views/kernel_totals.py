@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -22,6 +23,14 @@ MASTER_CAST: Final = 12 / 16
 addcdiv moves (three FP32 reads, one write); both are bound by DRAM."""
 
 
+def one_of(values: Array, wanted: Sequence[str]) -> Bools:
+    """True where a text is one of a few."""
+    found = np.zeros(len(values), dtype=bool)
+    for text in wanted:
+        found |= values == text
+    return found
+
+
 def kernel_facts(acts: Activities, rows: Ints, totals: Totals) -> None:
     """Add the sums over ``rows``, the kernels of one device."""
     duration = acts.column("duration")[rows] * NS
@@ -32,9 +41,10 @@ def kernel_facts(acts: Activities, rows: Ints, totals: Totals) -> None:
     totals.set("mean_kernel", totals.values["kernel_time"] / max(totals.values["launches"], 1.0))
     totals.set("kernels", float(len(np.unique(codes))))
     family = acts.family(rows)
-    known = np.isin(family, FAMILIES)
+    rest = np.ones(len(rows), dtype=bool)
     for name in FAMILIES:
-        mask = family == name if name != "unknown" else (family == name) | ~known
+        mask = family == name if name != "unknown" else rest
+        rest = rest & ~mask
         totals.add(f"time_{name}", rows, duration, mask)
         totals.add(f"launches_{name}", rows, count, mask)
     _precision(acts, rows, totals, duration, family)
@@ -46,13 +56,13 @@ def kernel_facts(acts: Activities, rows: Ints, totals: Totals) -> None:
 
 def _precision(acts: Activities, rows: Ints, totals: Totals, duration: Array, family: Array) -> None:
     dtype, tensor = acts.column("dtype_in")[rows], acts.column("tensor_core")[rows]
-    matrix = np.isin(family, MATRIX)
-    fp32 = np.isin(family, ("gemm", "conv")) & (dtype == "fp32") & (tensor == "no")
+    matrix = one_of(family, MATRIX)
+    fp32 = one_of(family, MATRIX[:2]) & (dtype == "fp32") & (tensor == "no")
     totals.add("scaler_time", rows, duration, family == "amp")
     totals.add("matrix_time", rows, duration, matrix)
     totals.add("tensor_time", rows, duration, tensor == "yes")
     totals.add("fp32_gemm_time", rows, duration, fp32)
-    totals.add("half_matrix_time", rows, duration, matrix & np.isin(dtype, NARROW))
+    totals.add("half_matrix_time", rows, duration, matrix & one_of(dtype, NARROW))
     totals.set("fp16_kernels", float(len(np.unique(acts.name_codes[0][rows][dtype == "fp16"]))))
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.views.activity import Activities, codes_of
 from nsight_insight.views.facts import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _STEP: Final = re.compile(
     r"(?:(?:train(?:ing)?|profiler|global)[ _-]?)?(?:step|iteration|iter|batch)[ _#:=.\-\[(]*(\d*)[\])]?",
@@ -121,17 +118,23 @@ def _by_range(acts: Activities, rows: Ints) -> Steps | None:
 def _step_ranges(acts: Activities) -> Ints:
     """Timed NVTX step ranges of one report; none when several processes have them."""
     timed = acts.kind(Kind.RANGE) & ~np.isnan(acts.column("start"))
-    found = acts.rows(timed & _named(acts.column("name"), timed))
+    found = acts.rows(_named(acts, timed))
     if not len(found) or len(np.unique(acts.column("process")[found])) > 1:
         return found[:0]
     source = acts.column("source")[found]
     projected = [number for number in np.unique(source) if "proj" in acts.profile.sources[number].report]
     found = found[source == (projected[0] if projected else source[0])]
-    return found[np.argsort(acts.column("start")[found], kind="stable")]
+    order = np.argsort(acts.column("start")[found], kind="stable")
+    ordered: Ints = found[order]
+    return ordered
 
 
-def _named(names: Iterable[object], mask: Bools) -> Bools:
-    return np.array([bool(held) and is_step(str(name)) is not None for name, held in zip(names, mask, strict=True)])
+def _named(acts: Activities, mask: Bools) -> Bools:
+    """Rows of ``mask`` whose name is that of a step."""
+    found = np.zeros(acts.size, dtype=bool)
+    rows = np.flatnonzero(mask)
+    found[rows] = [is_step(str(name)) is not None for name in acts.column("name")[rows]]
+    return found
 
 
 def _assign(acts: Activities, rows: Ints, ranges: Ints, when: Floats) -> Steps | None:
@@ -215,8 +218,7 @@ def _trailing(truth: Bools) -> int:
 
 def _counted_ranges(acts: Activities) -> int:
     """Step ranges of the NVTX reports, in the report that counts most of them."""
-    ranges = acts.kind(Kind.RANGE)
-    found = np.flatnonzero(ranges & _named(acts.column("name"), ranges))
+    found = np.flatnonzero(_named(acts, acts.kind(Kind.RANGE)))
     if not len(found):
         return 0
     counts = np.bincount(acts.column("source")[found], weights=acts.column("count")[found].astype(float))

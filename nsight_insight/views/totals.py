@@ -33,5 +33,5 @@ class Totals:
         if len(values) and not known.any():
             self.set(name, float("nan"))
             return
-        lead = single(values)[0]
+        lead = single(values)
         self.set(name, float(values[known].sum()), int(rows[lead]) if lead >= 0 else -1)

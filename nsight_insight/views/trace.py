@@ -79,7 +79,7 @@ def _queue(acts: Activities, subject: _Device) -> None:
     rows = acts.rows(acts.kind(Kind.KERNEL) & ~np.isnan(acts.column("queue_duration")) & _of_device(acts, subject))
     if len(rows):
         queued, count = acts.column("queue_duration")[rows] * NS, acts.column("count")[rows]
-        lead = rows[single(queued * count)[0]]
+        lead = rows[single(queued * count)]
         subject.totals.set("queue_time", float(np.average(queued, weights=np.maximum(count, 1))), int(lead))
 
 
@@ -126,7 +126,7 @@ def _table(acts: Activities, subjects: list[_Device]) -> FactTable:
         name: np.array([subject.totals.evidence.get(name, -1) for subject in subjects], dtype=np.int64)
         for name in names
     }
-    longest = [single(acts.column("duration")[subject.kernels])[0] for subject in subjects]
+    longest = [single(acts.column("duration")[subject.kernels]) for subject in subjects]
     return FactTable(
         TRACE, values, [f"device {index}" for index in devices], [subject.kernels for subject in subjects],
         np.array([s.kernels[place] for s, place in zip(subjects, longest, strict=True)], dtype=np.int64),

@@ -71,12 +71,6 @@ _LAUNCH_SHAPE: Final = (
     ),
     *numbers(ROWS, NUMBER, ("registers", "registers per thread", ("registers",)), column="registers"),
     *numbers(
-        ROWS,
-        NUMBER,
-        ("cc", "compute capability as a number, 9.0", ("cc",)),
-        ("sm_count", "streaming multiprocessors of the GPU", ("cc",)),
-    ),
-    *numbers(
         ROWS, BYTES, ("shared_static", "static shared memory per block", ("shared_static",)), column="shared_static"
     ),
     *numbers(
@@ -97,6 +91,12 @@ _PEAKS: Final = (
 _GPU: Final = (
     *numbers(
         EVERYWHERE,
+        NUMBER,
+        ("cc", "compute capability as a number, 9.0", ("cc",)),
+        ("sm_count", "streaming multiprocessors of the GPU", ("cc",)),
+    ),
+    *numbers(
+        EVERYWHERE,
         FLOP_RATE,
         *(
             (f"peak_{dtype}", f"dense peak of this GPU, {what}, at the measured clock if known", ())
@@ -114,7 +114,9 @@ _GPU: Final = (
         ("gain_fp32_over_fp64", "FP32 peak over FP64 peak", ()),
         ("min_cc", "lowest compute capability the profile is consistent with", ()),
     ),
-    *numbers(ROWS, FRACTION, ("tensor_cap", "largest value the tensor pipe counter can reach (0.5 on GeForce)", ())),
+    *numbers(
+        EVERYWHERE, FRACTION, ("tensor_cap", "largest value the tensor pipe counter can reach (0.5 on GeForce)", ())
+    ),
 )  # fmt: skip
 
 _L1_SECTORS: Final = ("local_load_sectors", "local_store_sectors", "global_load_sectors", "global_store_sectors")

@@ -56,6 +56,7 @@ _COPY_TIMES: Final = numbers(
     ("d2d_time", "device-to-device copies", ("memcpy",)),
     ("pageable_time", "copies from or to pageable memory", ("memcpy_kind",)),
     ("small_copy_time", "copies of at most 64 KiB on average", ("memcpy_bytes",)),
+    ("loop_copy_time", "host-device copies after the first kernel; unknown without start times", ("start",)),
     ("startup_copy_time", "copies before the device's first kernel: a one-off upload", ("start",)),
     column="duration",
 )

@@ -64,7 +64,9 @@ def test_a_misspelt_name_in_an_expression_points_at_its_column(tmp_path: Path) -
     bad = GOOD.replace("if: launches >= many", "if: lunches >= many")
     line = line_of(bad, "lunches")
     column = bad.splitlines()[line - 1].index("lunches") + 1
-    assert faults(tmp_path, bad)[0].startswith(f"tensor-core/mine.yaml:{line}:{column}: when.1.if: unknown name 'lunches'")
+    assert faults(tmp_path, bad)[0].startswith(
+        f"tensor-core/mine.yaml:{line}:{column}: when.1.if: unknown name 'lunches'"
+    )
 
 
 def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
@@ -85,7 +87,7 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
         ("scope: kernel", "scope: kernels", "scope"),
         ("{launches} times for", "{lunches} times for", "unknown name {lunches}"),
         ("severity: warning", "severity: fatal", "severity|Input should be"),
-        ("unit: us, doc: \"a product", "unit: parsec, doc: \"a product", "unknown unit 'parsec'"),
+        ('unit: us, doc: "a product', 'unit: parsec, doc: "a product', "unknown unit 'parsec'"),
         ("title: Many small", "title: &a Many small", "anchor"),
         ("status: stable", "status: stable\nstatus: preview", "status"),
     ],
@@ -144,7 +146,8 @@ def test_compute_capability_ranges(text: str, expected: tuple[float, float] | No
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [("10 ms", 0.01), ("3 us", 3e-6), (0.3, 0.3), ("NVIDIA H200", "NVIDIA H200"), ("100 MB", 1e8)]
+    ("value", "expected"),
+    [("10 ms", 0.01), ("3 us", 3e-6), (0.3, 0.3), ("NVIDIA H200", "NVIDIA H200"), ("100 MB", 1e8)],
 )
 def test_values_with_units(value: object, expected: object) -> None:
     assert si_value(value) == pytest.approx(expected) if isinstance(expected, float) else si_value(value) == expected

@@ -1,0 +1,7 @@
+"""``python -m nsight_insight``."""
+
+import sys
+
+from nsight_insight.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,67 @@
+"""The library in a few calls: ``load`` inputs into a profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nsight_insight.errors import InputError, UsageError
+from nsight_insight.model.issues import Issue, Level, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nsight_insight.catalog.gpus import Gpu
+    from nsight_insight.model.profile import Profile
+    from nsight_insight.readers.text import SourceText
+
+
+def load(*paths: str | Path | SourceText, format: str | None = None, gpu: str | None = None) -> Profile:  # noqa: A002
+    """Read profiles of one program into one ``Profile``.
+
+    Args:
+        paths: files, directories (walked), "-" for standard input, or texts already in memory.
+        format: reader to use for all of them; None recognises each by its content.
+        gpu: name of the GPU the program ran on, where the inputs do not say or are to be overruled.
+
+    Returns:
+        Everything that could be read. An input that could not is an issue of level ``ERROR``; files of a directory
+        that are no profile are issues of level ``INFO``.
+
+    Raises:
+        UsageError: no paths, an unknown format or an unknown GPU.
+        InputError: nothing could be read; the first error, with the others in its text.
+    """
+    from nsight_insight.readers._inputs import Inputs
+    from nsight_insight.readers.assemble import assemble
+
+    if not paths:
+        raise UsageError("no input given")
+    device = _find_gpu(gpu) if gpu is not None else None
+    inputs = Inputs(format)
+    for path in paths:
+        inputs.add(path)
+    if not inputs.results:
+        raise _together(inputs.errors)
+    failed = [Issue(Level.ERROR, error.text, Location(error.path, error.line)) for error in inputs.errors]
+    return assemble(inputs.results, device, [*inputs.issues, *failed])
+
+
+def _find_gpu(name: str) -> Gpu:
+    from nsight_insight.catalog.gpus import find_gpu, near_matches
+
+    gpu = find_gpu(name)
+    if gpu is None:
+        near = near_matches(name)
+        hint = f"did you mean {', '.join(near)}?" if near else "pass the name that nvidia-smi prints"
+        raise UsageError(f"unknown or ambiguous GPU {name!r}; {hint}")
+    return gpu
+
+
+def _together(errors: Sequence[InputError]) -> InputError:
+    """The first error; what else went wrong is told in its text."""
+    first, *others = errors
+    if not others:
+        return first
+    text = "\n".join([first.text, *(str(error) for error in others)])
+    return type(first)(text, path=first.path, line=first.line)

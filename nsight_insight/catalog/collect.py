@@ -1,0 +1,126 @@
+"""Commands that collect what a profile lacks: ``ncu`` for metrics, ``nsys`` for time and the host side.
+
+Options as of Nsight Compute 2024.1 to 2025.3 and Nsight Systems 2024 and 2025.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from nsight_insight.catalog.metrics import Alias, Metric, load_columns, load_metrics
+from nsight_insight.catalog.sections import load_sections
+
+PROGRAM: Final = "python train.py"
+"""Stands for the user's own program."""
+LAUNCHES: Final = 200
+"""Launches ncu profiles at most; each is replayed many times, so a whole training run would take days."""
+MAX_KERNELS: Final = 8
+"""Kernel names in one filter; more make the command unreadable, and the filter is there to save time."""
+
+_TRACE: Final = "cuda_gpu_trace"
+_REPORTS: Final[Mapping[str, str]] = {
+    "memcpy": _TRACE,
+    "memcpy_kind": _TRACE,
+    "memcpy_bytes": _TRACE,
+    "start": _TRACE,
+    "min": _TRACE,
+    "max": _TRACE,
+    "cc": _TRACE,
+    "api": "cuda_api_sum",
+    "api_trace": "cuda_api_trace",
+    "api_duration": "cuda_kern_exec_trace",
+    "queue_duration": "cuda_kern_exec_trace",
+}
+"""What ``needs`` of the views' facts call it -> the ``nsys stats`` report that holds it."""
+_CHIPS: Final = (7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3, 12.0)
+"""Compute capabilities weighed where a profile does not name its GPU."""
+_GROUPS: Final = ("tensor_ops",)
+"""Needs that stand for every metric whose name continues theirs."""
+
+
+def collect_command(metrics: Iterable[str], cc: float | None, tool: str = "ncu", *, kernels: Sequence[str] = ()) -> str:
+    """The shell commands, one a line, that collect ``metrics``.
+
+    Args:
+        metrics: canonical metrics, activity columns, or needs of the views' facts. Unknown names are left out.
+        cc: compute capability of the GPU, None when unknown; decides which of a metric's names exists.
+        tool: ``ncu`` or ``nsys``: who is asked for what both can give (durations, launch shape, registers).
+        kernels: base names of the kernels to profile; empty: all.
+
+    Returns:
+        The commands, "" when no tool can collect any of it on this GPU.
+    """
+    reports: list[str] = []
+    wanted: list[Metric] = []
+    for name in dict.fromkeys(metrics):
+        counters = _counters(name)
+        if name in _REPORTS or (tool == "nsys" and name in load_columns()):
+            reports.append(_REPORTS.get(name, _TRACE))
+        wanted += [] if tool == "nsys" and name in load_columns() else counters
+    commands = [_ncu(wanted, cc, kernels), *_nsys(reports)]
+    return "\n".join(filter(None, commands))
+
+
+def _counters(name: str) -> list[Metric]:
+    known = {**load_metrics(), **load_columns()}
+    if name in _GROUPS:
+        return [metric for key, metric in known.items() if key.startswith(f"{name}_")]
+    return [known[name]] if name in known else []
+
+
+def _ncu(wanted: Sequence[Metric], cc: float | None, kernels: Sequence[str]) -> str:
+    chosen = [alias for metric in wanted if (alias := _choose(metric, cc))]
+    if not chosen:
+        return ""
+    sections = {alias.section for alias in chosen if _by_section(alias, cc)}
+    names = [term for alias in chosen if not _by_section(alias, cc) for term in alias.terms]
+    if "SpeedOfLight" not in sections:
+        # Without durations nothing can be ranked.
+        names.append(load_columns()["duration"].aliases[0].metric)
+    parts = ["ncu --csv --page raw --log-file ncu.csv --clock-control none", f"--launch-count {LAUNCHES}"]
+    parts += _kernel_filter(kernels)
+    parts += [f"--section {identifier}" for identifier in load_sections() if identifier in sections]
+    if names:
+        parts.append(f"--metrics {','.join(dict.fromkeys(names))}")
+    return " ".join([*parts, PROGRAM])
+
+
+def _choose(metric: Metric, cc: float | None) -> Alias | None:
+    """The preferred alias the chip has; on an unknown chip one that all have, else one whose section knows the chip."""
+    if cc is not None:
+        return next((alias for alias in metric.aliases if alias.exists_on(cc)), None)
+    ranked = sorted(metric.aliases, key=lambda alias: (not _everywhere(alias), not alias.section))
+    return ranked[0]
+
+
+def _by_section(alias: Alias, cc: float | None) -> bool:
+    """Whether to ask for the whole section; some cost many passes and pay only where the chip is unknown."""
+    if not alias.section:
+        return False
+    return not load_sections()[alias.section].bulky or (cc is None and not _everywhere(alias))
+
+
+def _everywhere(alias: Alias) -> bool:
+    return all(alias.exists_on(chip) for chip in _CHIPS)
+
+
+def _kernel_filter(kernels: Sequence[str]) -> Iterator[str]:
+    names = dict.fromkeys(filter(None, map(_function_name, kernels)))
+    if names:
+        pattern = "|".join(re.escape(name) for name in list(names)[:MAX_KERNELS])
+        yield f"--kernel-name {shlex.quote(f'regex:^({pattern})$')}"
+
+
+def _function_name(name: str) -> str:
+    """What ncu matches by default: the function's own name without namespaces and parameters."""
+    function = name.rpartition("::")[2]
+    return function if re.fullmatch(r"[A-Za-z_$][\w$]*", function, re.ASCII) else ""
+
+
+def _nsys(reports: Sequence[str]) -> Iterator[str]:
+    if reports:
+        yield f"nsys profile --trace=cuda,nvtx --output=nsys {PROGRAM}"
+        yield f"nsys stats --report {','.join(dict.fromkeys(reports))} --format csv --output nsys nsys.nsys-rep"

@@ -1,0 +1,157 @@
+"""The structure of a C++ kernel name: scopes, template arguments, parameter lists, lambdas.
+
+Everything here is linear in the length of the name: one pass of piece rewriting, one pass of bracket
+matching. Names that were cut, or whose brackets do not match, still give a tree.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+MAX_LENGTH: Final = 16_384
+"""Characters of a name that are looked at; the longest real one seen has 4,889."""
+_MAX_DEPTH: Final = 48
+
+_OPEN: Final = {"<": ">", "(": ")", "{": "}"}
+_TOKEN = re.compile(r"[<>(){},]|[^<>(){},]+")
+_NOISE: Final = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"[\x00-\x20\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]++", " "),
+        (r"<unnamed>::|\(anonymous namespace\)::|\{anonymous\}::|(?<![\w<])unnamed>::", ""),
+        (r"\b_(?:GLOBAL__N_|INTERNAL_)\w*+(?:::)?|_NV_ANON_NAMESPACE::", ""),
+        (r"\b(?:(?:CUB|THRUST)_\w++|__\d++|__cxx11|_V2)::", ""),
+        (r"(?:::)?\boperator ?\( ?\)", ""),
+        (r"\boperator ?(?:<=>|->\*?|<<=?|>>=?|[<>]=?)", "operator_"),
+        (r"->", "."),
+        (r"\[(?:abi:)?v\d++,[^\]]*+\]?|\[abi:[^\]]*+\]?|\b_3clocals_3e::", ""),
+        (r"\[?\blambda\(([^\[\]]{0,400}?)\) \(instance (\d{1,6})\)\]", r"{lambda(\1)#\2}"),
+        (r"\[lambda\([^\[\]]{0,400}$", "\u2026"),
+        (r"\b(?:const|volatile|__restrict__|__restrict)\b", ""),
+        (r"\([A-Za-z_][\w: ]*+\)(?=-?\d)", ""),
+        (r"(?<=[<, ])[A-Za-z_][\w:]*+(?: [a-z]++){0,3}+=(?=-?\d)", ""),
+        (r"(?<![\w.])(-?\d++)[uUlL]{1,3}\b", r"\1"),
+        (r"\btrue\b", "1"),
+        (r"\bfalse\b", "0"),
+        (r" {2,}", " "),
+        (r" (?=[*&,)>])|(?<=[(<]) ", ""),
+    )
+)
+"""Dialects to one: control characters, anonymous and versioned namespaces, call operators, ABI tags,
+``[lambda(T) (instance n)]``, qualifiers, ``(int)4`` and ``int=4`` and ``4ul``, booleans, spaces."""
+
+_QUALIFIER = re.compile(r"(?<![\w>)}])(?:[A-Za-z_]\w*+::)++")
+
+
+@dataclass
+class Part:
+    """A piece of text (``kind`` "") or a bracketed group with comma-separated items.
+
+    ``items`` of a brace group (a lambda) is its text as one item.
+    """
+
+    kind: str
+    text: str = ""
+    items: list[list[Part]] = field(default_factory=lambda: [[]])
+
+
+Sequence = list[Part]
+
+
+def clean(name: str) -> str:
+    """The name in one dialect, brackets still unmatched."""
+    for pattern, replacement in _NOISE:
+        name = pattern.sub(replacement, name)
+    return name.strip()
+
+
+def parse(name: str) -> Sequence:
+    """Bracket matching of a cleaned name; unmatched brackets become text."""
+    root = Part("")
+    stack = [root]
+    ignored = 0
+    for piece in _TOKEN.findall(name):
+        top = stack[-1]
+        if piece in _OPEN:
+            if len(stack) > _MAX_DEPTH:
+                ignored += 1
+            else:
+                stack.append(Part(piece))
+                top.items[-1].append(stack[-1])
+        elif piece in ">)}":
+            if ignored:
+                ignored -= 1
+            else:
+                _close(stack, piece)
+        elif piece == "," and top is not root:
+            top.items.append([])
+        else:
+            _append(top, piece)
+    return root.items[0]
+
+
+def _append(top: Part, text: str) -> None:
+    last = top.items[-1]
+    if last and not last[-1].kind:
+        last[-1].text += text
+    else:
+        last.append(Part("", text))
+
+
+def _close(stack: list[Part], piece: str) -> None:
+    """Close the innermost group that ``piece`` ends; a ``<`` in between was a comparison."""
+    depth = next((i for i in range(len(stack) - 1, 0, -1) if _OPEN[stack[i].kind] == piece), 0)
+    if not depth or (piece == ">" and depth != len(stack) - 1):
+        _append(stack[-1], piece)
+    else:
+        del stack[depth:]
+
+
+def split_function(parts: Sequence) -> tuple[Sequence, Part | None]:
+    """The function's name with its template arguments, and its parameter list; the return type is dropped."""
+    params: Part | None = None
+    for index in range(len(parts) - 1, max(len(parts) - 3, -1), -1):
+        if parts[index].kind == "(" and index and not "".join(p.text for p in parts[index + 1 :]).strip(" .[]"):
+            params, parts = parts[index], parts[:index]
+            break
+    for index in range(len(parts) - 1, -1, -1):
+        text = parts[index].text.rstrip() if index == len(parts) - 1 else parts[index].text
+        if parts[index].kind == "" and " " in text and (params or text.startswith("void ")):
+            rest = text.rsplit(" ", 1)[1] if params else text[5:]
+            return [Part("", rest.lstrip("*&")), *parts[index + 1 :]], params
+    return parts, params
+
+
+def unscoped(text: str) -> str:
+    """The text without the scopes in front of names."""
+    return _QUALIFIER.sub("", text)
+
+
+def local_scope(item: Sequence) -> Sequence:
+    """A function-local lambda reduced to its owner and itself.
+
+    ``outer(params)::{lambda()#3}()::{lambda(float)#1}`` becomes ``outer::{lambda(float)#1}``: what
+    lies between only says which branch of a type dispatch it is.
+    """
+    lambdas = [index for index, part in enumerate(item) if part.kind == "{"]
+    if not lambdas:
+        return item
+    owner = item[: lambdas[0]]
+    if owner and owner[0].kind == "":
+        owner = [Part("", owner[0].text.lstrip().removeprefix("void ")), *owner[1:]]
+    kept = [part for part in owner if part.kind != "("]
+    return [*kept, *item[lambdas[-1] :]]
+
+
+def render(parts: Sequence) -> str:
+    """The text of a sequence; scopes in front of names are left out."""
+    return "".join(_render(part) for part in local_scope(parts))
+
+
+def _render(part: Part) -> str:
+    if not part.kind:
+        return unscoped(part.text)
+    inner = ", ".join(render(item).strip() for item in part.items)
+    return f"{part.kind}{inner}{_OPEN[part.kind]}"

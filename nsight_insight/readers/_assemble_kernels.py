@@ -1,0 +1,85 @@
+"""Kernel reports that do not hold every launch once: with an API call, or inside NVTX ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from nsight_insight.readers._assemble_match import Part
+from nsight_insight.readers._assemble_stack import Array, Stack
+
+_PARTIAL: Final = ("cuda_kern_exec_trace", "cuda_kern_exec_sum", "nvtx_kern_sum")
+"""Reports that leave out launches without an API record, and ``nvtx_kern_sum`` counts one in every range."""
+_TOLERANCE: Final = 1e-3
+_SLACK_NS: Final = 1.0
+
+Totals = dict[str, tuple[int, float]]
+
+
+def settle_partial(data: Stack, chosen: Sequence[Part]) -> list[Part]:
+    """``chosen`` without partial reports whose kernels the complete ones hold too."""
+    complete = [part for part in chosen if part.report not in _PARTIAL]
+    kept = list(complete)
+    for report in _PARTIAL:
+        partial = [part for part in chosen if part.report == report]
+        kept += [part for part in partial if not _covered(data, part, complete or kept)]
+    return kept
+
+
+def _covered(data: Stack, part: Part, others: Sequence[Part]) -> bool:
+    """True when the other parts hold every kernel of this one, as often and as long at least."""
+    if not others:
+        return False
+    whole = _totals(data, np.concatenate([other.rows for other in others]))
+    rows = part.rows
+    if part.report == "nvtx_kern_sum":
+        rows = rows[_outermost(data, rows)]
+    for name, (launches, time) in _totals(data, rows).items():
+        held_launches, held_time = whole.get(name, (0, 0.0))
+        slack = _TOLERANCE * held_time + _SLACK_NS * launches
+        if launches > held_launches or time > held_time + slack:
+            return False
+    return True
+
+
+def _totals(data: Stack, rows: Array) -> Totals:
+    totals: Totals = {}
+    columns = (data.columns[name][rows] for name in ("name", "count", "duration"))
+    for name, count, duration in zip(*columns, strict=True):
+        launches, time = totals.get(name, (0, 0.0))
+        totals[name] = launches + int(count), time + float(np.nan_to_num(duration))
+    return totals
+
+
+def settle_nested_ranges(data: Stack) -> None:
+    """Of ``nvtx_kern_sum`` alone, count a kernel in one range per thread only.
+
+    The report lists a launch in every range around it and does not say which ranges enclose which, so a sum over
+    ranges may count a launch several times. The range with most time is a lower bound that never does.
+    """
+    primary = data.columns["primary"]
+    rows = np.flatnonzero(primary & (data.reports() == "nvtx_kern_sum"))
+    keep = _outermost(data, rows)
+    dropped = rows[~keep]
+    if len(dropped):
+        primary[dropped] = False
+        text = (
+            "nvtx_kern_sum lists a launch in every range around it: each kernel is counted in the range with most "
+            "of its time only, which may be too little; add cuda_gpu_kern_sum for true totals"
+        )
+        data.note(text, int(data.columns["source"][dropped[0]]))
+
+
+def _outermost(data: Stack, rows: Array) -> Array:
+    """Rows outside any range, and per thread and kernel the row with most time."""
+    ranges, durations = data.columns["nvtx"][rows], np.nan_to_num(data.columns["duration"][rows])
+    keep: Array = np.array([text == "" for text in ranges], dtype=bool)
+    best: dict[tuple[int, int, str], int] = {}
+    keys = zip(*(data.columns[name][rows] for name in ("process", "thread", "name")), strict=True)
+    for index, key in enumerate(keys):
+        if not keep[index] and (key not in best or durations[index] > durations[best[key]]):
+            best[key] = index
+    keep[list(best.values())] = True
+    return keep

@@ -1,0 +1,127 @@
+"""Which rows stand for the work: of several reports of one capture, the most detailed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from nsight_insight.model.columns import Kind
+from nsight_insight.model.units import parse_unit
+from nsight_insight.readers._assemble_copies import settle_sizes
+from nsight_insight.readers._assemble_kernels import settle_nested_ranges, settle_partial
+from nsight_insight.readers._assemble_match import Part, explained, in_order, repeated
+from nsight_insight.readers._assemble_ncu import settle_launches
+from nsight_insight.readers._assemble_stack import Array, Stack
+
+_COPIES: Final = ("cuda_gpu_trace", "cuda_gpu_mem_time_sum", "cuda_gpu_sum", "cuda_api_gpu_sum")
+_ORDER: Final = {
+    Kind.KERNEL: (
+        "cuda_gpu_trace", "cuda_kern_exec_trace", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum", "cuda_gpu_sum",
+        "cuda_api_gpu_sum", "cuda_kern_exec_sum", "nvtx_kern_sum",
+    ),
+    Kind.MEMCPY: _COPIES,
+    Kind.MEMSET: _COPIES,
+    Kind.API: ("cuda_api_trace", "cuda_api_sum", "cuda_api_gpu_sum"),
+    Kind.RANGE: (
+        "nvtx_pushpop_trace", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_trace",
+        "nvtx_gpu_proj_sum",
+    ),
+    Kind.OSRT: ("osrt_sum",),
+}  # fmt: skip
+"""Reports that hold a kind, the most detailed first; reports not named here come last."""
+_PROJECTED: Final = ("nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum")
+_MIGRATIONS: Final = ("um_sum", "um_total_sum")
+_PRINTED_DECIMALS: Final = 1e-4
+"""nsys prints four decimals with --timeunit other than nsec."""
+_AVERAGE_DECIMALS: Final = 0.1
+"""A total derived from an average is off by up to this times the count."""
+_LISTED: Final = 3
+
+
+def settle_primary(data: Stack) -> None:
+    """Fill ``primary``: every piece of work has one row, or one set of rows, that stands for it."""
+    primary = data.columns["primary"]
+    nsys = data.tools() != "ncu"
+    settle_sizes(data)
+    primary[np.isin(data.reports(), _MIGRATIONS)] = False  # the copies themselves are in other reports, with times
+    _settle_projections(data)
+    for kind, order in _ORDER.items():
+        rows = nsys & primary & (data.columns["kind"] == kind.value)
+        for style in sorted(set(data.style[rows])):
+            _settle_kind(data, kind, parts_of(data, rows & (data.style == style)), order)
+    settle_nested_ranges(data)
+    settle_launches(data)
+
+
+def parts_of(data: Stack, rows: Array) -> list[Part]:
+    """The rows of a mask, by table."""
+    positions = np.flatnonzero(rows)
+    sources = data.columns["source"][positions]
+    return [_part(data, int(source), positions[sources == source]) for source in np.unique(sources)]
+
+
+def _part(data: Stack, source: int, rows: Array) -> Part:
+    durations = np.nan_to_num(data.columns["duration"][rows])
+    counts = data.columns["count"][rows]
+    quantum, slack = _precision(data, source, len(rows), counts)
+    return Part(source, data.sources[source].report, rows, int(counts.sum()), np.sort(durations), quantum, slack)
+
+
+def _precision(data: Stack, source: int, rows: int, counts: Array) -> tuple[float, float]:
+    """Last printed digit of a duration, and the error of their sum to expect (rounding errors are independent)."""
+    columns = data.sources[source].columns
+    if "duration" not in columns and "avg" in columns:
+        return _AVERAGE_DECIMALS, float(np.sqrt(((_AVERAGE_DECIMALS * counts) ** 2 + 1.0).sum()))
+    unit = parse_unit(columns["duration"][0].unit) if "duration" in columns else None
+    if unit is None or not unit.name or unit.scale <= 1e-9:
+        return 0.0, 0.0
+    quantum = unit.scale * 1e9 * _PRINTED_DECIMALS
+    return quantum, quantum * float(np.sqrt(rows))
+
+
+def _settle_kind(data: Stack, kind: Kind, parts: Sequence[Part], order: Sequence[str]) -> None:
+    reports = [*order, *sorted({part.report for part in parts} - set(order))]
+    groups: list[list[Part]] = []
+    chosen: list[Part] = []
+    for report in reports:
+        group = [part for part in parts if part.report == report]
+        again = repeated(group)
+        left = group = [part for part in group if part not in again]
+        for upper in groups:
+            same = explained(left, upper)
+            left = [part for part in left if part not in same]
+        groups.append(group)
+        chosen += left
+    if kind == Kind.KERNEL:
+        chosen = settle_partial(data, chosen)
+    for part in parts:
+        data.columns["primary"][part.rows] = part in chosen
+    _note_captures(data, kind, chosen, reports)
+
+
+def _note_captures(data: Stack, kind: Kind, chosen: Sequence[Part], reports: Sequence[str]) -> None:
+    """Say it when rows of several reports, or several tables of kernels, are added up."""
+    used = [report for report in reports if any(part.report == report for part in chosen)]
+    for report in used[1:]:
+        part = in_order(part for part in chosen if part.report == report)[0]
+        text = (
+            f"{report}: {part.total:.0f} ns in {part.launches} {kind.value} rows agree with no {used[0]} table; "
+            "taken for another capture and added"
+        )
+        data.note(text, part.source)
+    first = [part for part in chosen if part.report == used[0]] if used else []
+    if kind == Kind.KERNEL and len(first) > 1:
+        names = [data.sources[part.source].path for part in first]
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        text = f"{used[0]}: {len(first)} tables are added up: {', '.join(names[:_LISTED])}{more}"
+        data.note(text, first[0].source)
+
+
+def _settle_projections(data: Stack) -> None:
+    """Projected ranges hold GPU time of ranges whose own time other reports give."""
+    ranges = data.columns["kind"] == Kind.RANGE.value
+    projected = ranges & np.isin(data.reports(), _PROJECTED)
+    if (ranges & ~projected).any():
+        data.columns["primary"][projected] = False
