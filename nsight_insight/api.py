@@ -1,4 +1,4 @@
-"""The library in a few calls: ``load`` inputs into a profile."""
+"""The library in a few calls: ``load`` inputs into a profile, ``analyze`` it into a report."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nsight_insight.catalog.gpus import Gpu
+    from nsight_insight.config import Config
+    from nsight_insight.model.finding import Report
     from nsight_insight.model.profile import Profile
     from nsight_insight.readers.text import SourceText
 
@@ -45,6 +47,27 @@ def load(*paths: str | Path | SourceText, format: str | None = None, gpu: str | 
         raise _together(inputs.errors)
     failed = [Issue(Level.ERROR, error.text, Location(error.path, error.line)) for error in inputs.errors]
     return assemble(inputs.results, device, [*inputs.issues, *failed])
+
+
+def analyze(profile: Profile, config: Config | None = None) -> Report:
+    """Judge a profile by the rules.
+
+    Args:
+        profile: what ``load`` returned.
+        config: selection of rules, thresholds, overrides and suppressions; None takes every rule as it is.
+
+    Raises:
+        RuleErrors: faults in the rule files of ``config.rules``.
+        ConfigError: the configuration names a rule or parameter that does not exist.
+    """
+    from nsight_insight.config import Config
+    from nsight_insight.rules.engine import analyze_profile
+    from nsight_insight.rules.loader import load_rules
+
+    config = config or Config()
+    rules = load_rules(config.rules)
+    config.check({rule.id: rule.params.keys() for rule in rules.values()})
+    return analyze_profile(profile, rules, config)
 
 
 def _find_gpu(name: str) -> Gpu:

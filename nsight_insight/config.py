@@ -129,7 +129,7 @@ class Config:
         rules: folders of further rules.
         gpu: name of the GPU where the profile does not say, "" when not given.
         fail_on: findings that make the command line return 1.
-        min_saving: smaller savings are not reported.
+        min_saving: smaller savings are not reported; None for the engine's own limit.
         top: how many findings to report at most, None for the reporter's own choice.
         severity: rule id -> severity instead of the rule's own.
         params: rule id -> parameter -> value as written (a number in the parameter's unit).
@@ -157,10 +157,6 @@ class Config:
         if any(matches_rule(pattern, rule) for pattern in (*self.ignore, *self.disable)):
             return False
         return not self.select or any(matches_rule(pattern, rule) for pattern in self.select)
-
-    def worth(self, saving: Saving, severity: Severity) -> bool:
-        """Whether a finding is large enough to be reported."""
-        return self.min_saving is None or self.min_saving.reached(saving, severity)
 
     def fails(self, findings: Iterable[Finding]) -> bool:
         """Whether any finding is at or above ``fail_on``."""

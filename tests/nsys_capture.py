@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-SUMMARY = [
-    "Time (%)",
-    "Total Time ({u})",
-    "{count}",
-    "Avg ({u})",
-    "Med ({u})",
-    "Min ({u})",
-    "Max ({u})",
-    "StdDev ({u})",
-]
-TRACE = (
-    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),"
-    "Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name"
-).split(",")
+STATISTICS = ("Avg", "Med", "Min", "Max", "StdDev")
+SUMMARY = ["Time (%)", "Total Time ({u})", "{count}", *(f"{word} ({{u}})" for word in STATISTICS)]
+TRACE = [
+    "Start (ns)", "Duration (ns)", "CorrId", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ", "Reg/Trd",
+    "StcSMem (MB)", "DymSMem (MB)", "Bytes (MB)", "Throughput (MB/s)", "SrcMemKd", "DstMemKd", "Device", "Ctx",
+    "GreenCtx", "Strm", "Name",
+]  # fmt: skip
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -184,6 +181,11 @@ def records(text: str) -> tuple[str, list[str]]:
     """Heading and rows of a report without line ends in its cells."""
     heading, *rows = text.splitlines()
     return heading, rows
+
+
+def shuffled(items: Sequence[Item], seed: int) -> list[Item]:
+    """The items in an order that the seed decides."""
+    return random.Random(seed).sample(items, len(items))  # noqa: S311
 
 
 def split(text: str, at: int) -> list[str]:

@@ -166,4 +166,5 @@ class Report:
     potential: Saving
     rules_evaluated: int = 0
     suppressed: int = 0
+    below_threshold: int = 0
     collect: str = ""

@@ -70,6 +70,7 @@ def explained(lower: Sequence[Part], upper: Sequence[Part]) -> list[Part]:
         if twin is not None:
             found.append(part)
             lower.remove(part)
+            upper.remove(twin)
     if lower and upper and agree(lower, upper):
         return [*found, *lower]
     lower, upper = ([part for part in side if part.exact] for side in (lower, upper))

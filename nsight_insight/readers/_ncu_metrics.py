@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nsight_insight.catalog.metrics import Metric, load_columns, load_metrics, resolve
+from nsight_insight.catalog.metrics import Metric, load_columns, load_metrics, metric_index, resolve
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.missing import Missing
 from nsight_insight.model.numbers import Codes, Floats
@@ -61,7 +61,10 @@ def metric_columns(sheet: Sheet, cc: Floats) -> dict[str, Filled]:
     """
     groups = _groups(cc)
     columns: dict[str, Filled] = {}
+    carried = {metric.name for name in sheet.page.printed for metric, _ in metric_index().get(name, ())}
     for metric in (*load_metrics().values(), *load_columns().values()):
+        if metric.name not in carried and metric.name != "duration":
+            continue
         filled = _fill(metric, sheet, groups)
         if metric.name == "duration":
             filled.values = np.round(filled.values, 3)  # 2.944 us * 1000 is 2944.0000000000005 ns

@@ -82,7 +82,9 @@ def _record(line: str, lines: Sequence[str], index: int, layout: Layout) -> tupl
     number, end = index + 1, index + 1
     if line[:1] == '"' or not layout.quoted:
         cells = fields(line)
-        if cells is not None and _legal(cells, layout):
+        # A quoted record ends with a comma only where its last cell is left out; else the rest was cut off.
+        cut = layout.quoted and line[-1:] == "," and len(cells or ()) != layout.empty_end
+        if cells is not None and not cut and _legal(cells, layout):
             return Record(number, cells), end
         if cells is None and line.count('"') % 2 and (found := _over_lines(lines, index, layout)):
             return found
@@ -90,13 +92,13 @@ def _record(line: str, lines: Sequence[str], index: int, layout: Layout) -> tupl
         return (Damage(number, _why(line, layout)) if _START_BARE.match(line) else None), end
     starts = [found.start() for found in _START.finditer(line)]
     for start in starts:
-        cells = _leading_fields(line[start:])
+        cells = _leading_fields(line[start:], layout)
         if _legal(cells, layout):
             return Record(number, cells), end
     return (Damage(number, _why(line[starts[0] :], layout)) if starts else None), end
 
 
-def _leading_fields(text: str) -> list[str]:
+def _leading_fields(text: str, layout: Layout) -> list[str]:
     """Quoted fields from the start of a text up to the first thing that is none."""
     cells: list[str] = []
     at = 0
@@ -105,7 +107,8 @@ def _leading_fields(text: str) -> list[str]:
         at = found.end() + 1
         if text[found.end() : at] != ",":
             return cells
-    return [*cells, ""]
+    # Behind a comma anything but the empty last cell of a metric row is a cell that was cut.
+    return [*cells, ""] if len(cells) + 1 == layout.empty_end else []
 
 
 def _over_lines(lines: Sequence[str], index: int, layout: Layout) -> tuple[Record, int] | None:

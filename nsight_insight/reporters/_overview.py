@@ -17,6 +17,8 @@ from nsight_insight.reporters._layout import Page, bar, indented, styled, wrap
 FAMILIES: Final = 6
 FILES: Final = 3
 ISSUES: Final = 5
+MUCH_IDLE: Final = 0.3
+"""Idle share of the window from which on savings of kernel time need a warning."""
 GAP_LINES: Final = 3
 NEEDS: Final = 3
 KERNEL: Final = 40
@@ -83,18 +85,25 @@ def where_time_goes(report: Report, page: Page) -> list[Text]:
 
 def _device(report: Report, page: Page) -> list[Text]:
     totals = report.totals
-    facts = []
+    facts, idle = [], 0.0
     if totals.copy_ns:
         facts.append(f"copies {fmt.time(totals.copy_ns)}")
     if totals.gpu_busy_ns is not None and totals.window_ns:
-        busy = fmt.share(totals.gpu_busy_ns / totals.window_ns)
-        facts.append(f"GPU busy {fmt.time(totals.gpu_busy_ns)} of {fmt.time(totals.window_ns)} ({busy})")
-    return indented(wrap(styled((" · ".join(facts), "faint")), page.width - 2), 2) if facts else []
+        busy = totals.gpu_busy_ns / totals.window_ns
+        idle = 1.0 - busy
+        facts.append(f"GPU busy {fmt.time(totals.gpu_busy_ns)} of {fmt.time(totals.window_ns)} ({fmt.share(busy)})")
+    lines = wrap(styled((" · ".join(facts), "faint")), page.width - 2) if facts else []
+    if idle > MUCH_IDLE:
+        lines += wrap(
+            styled(f"GPU idle {fmt.share(idle)} of the window, which faster kernels do not shorten"), page.width - 2
+        )
+    return indented(lines, 2)
 
 
 def summary(report: Report, page: Page) -> list[Text]:
     """One sentence about all findings, or about there being none."""
-    hidden = f" {fmt.count(report.suppressed, 'finding')} suppressed by the configuration." if report.suppressed else ""
+    hidden = _hidden(report)
+    and_more = f" (and {hidden})" if hidden else ""
     if not report.findings:
         return _nothing(report, page, hidden)
     potential = report.potential
@@ -107,7 +116,17 @@ def summary(report: Report, page: Page) -> list[Text]:
             (fmt.share(potential.share), "saving"),
             f") {'together, ' if len(report.findings) > 1 else ''}at most {fmt.time(potential.upper_ns)}",
         )
-    return wrap(line + styled(f".{hidden}" if hidden else ""), page.width)
+    return wrap(line + styled((and_more, "faint")), page.width)
+
+
+def _hidden(report: Report) -> str:
+    """What was found and is not told."""
+    parts = []
+    if report.below_threshold:
+        parts.append(f"{fmt.count(report.below_threshold, 'smaller finding')} below --min-saving")
+    if report.suppressed:
+        parts.append(f"{fmt.count(report.suppressed, 'finding')} suppressed by the configuration")
+    return ", ".join(parts)
 
 
 def _nothing(report: Report, page: Page, hidden: str) -> list[Text]:
@@ -117,7 +136,7 @@ def _nothing(report: Report, page: Page, hidden: str) -> list[Text]:
     checked = f"No finding. {rules} checked {kernels}; nothing is above its threshold."
     if open_:
         checked += f" This is no clean bill: {fmt.count(open_, 'rule')} could not be judged."
-    return wrap(styled((checked, "title"), hidden), page.width)
+    return wrap(styled((checked, "title"), (f" Left out: {hidden}." if hidden else "", "faint")), page.width)
 
 
 def not_judged(report: Report, page: Page) -> list[Text]:

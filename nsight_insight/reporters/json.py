@@ -54,6 +54,7 @@ def to_dict(report: Report, top: int | None = None) -> Object:
         "findings": [_finding(finding) for finding in report.findings[:top]],
         "findings_total": len(report.findings),
         "suppressed": report.suppressed,
+        "below_threshold": report.below_threshold,
         "collect": report.collect,
         "not_evaluated": [_not_evaluated(gap) for gap in report.not_evaluated],
         "vendor_findings": [_vendor(finding) for finding in report.vendor_findings],

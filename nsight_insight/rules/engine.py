@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from nsight_insight._version import __version__
-from nsight_insight.config import Config
+from nsight_insight.config import Config, Threshold
 from nsight_insight.model.finding import SEVERITY_ORDER, Finding, Report
 from nsight_insight.model.profile import Profile
 from nsight_insight.rules.compose import compose
 from nsight_insight.rules.evaluate import Outcome, evaluate
 from nsight_insight.rules.expr import Array
-from nsight_insight.rules.findings import Context, findings_of
+from nsight_insight.rules.findings import Context, findings_of, refreshed
 from nsight_insight.rules.fold import fold
-from nsight_insight.rules.gaps import collect_all, not_evaluated
+from nsight_insight.rules.gaps import collect_all, gaps_of
 from nsight_insight.rules.model import Param, Rule
 from nsight_insight.rules.suppress import suppress
 from nsight_insight.rules.totals import device_names, totals_of
 from nsight_insight.views.build import Views, build_all
 from nsight_insight.views.facts import TRACE, FactTable
+
+MIN_SAVING: Final = Threshold(share=0.005)
+"""Expected savings below 0.5 % of the kernel time are not worth reading unless asked for."""
 
 
 def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config) -> Report:
@@ -35,13 +39,14 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     chosen = choose(rules, config)
     views = build_all(profile)
     totals = totals_of(profile, views[TRACE])
-    outcomes = list(_outcomes(profile, chosen.values(), views))
+    outcomes = {outcome.rule.id: outcome for outcome in _outcomes(profile, chosen.values(), views)}
     context = Context(profile, views[TRACE], totals.kernel_ns / 1e9)
-    findings = [finding for outcome in outcomes for finding in findings_of(outcome, context)]
-    gaps = [gap for outcome in outcomes if (gap := not_evaluated(outcome, profile, totals.kernel_ns))]
-    gaps.sort(key=lambda gap: (-gap.time_ns, gap.rule))
+    findings = [finding for outcome in outcomes.values() for finding in findings_of(outcome, context)]
     kept, notes, hidden = suppress(fold(findings, chosen), config)
-    ranked = rank(finding for finding in kept if config.worth(finding.saving, finding.severity))
+    told = [refreshed(finding, outcomes, context) for finding in kept]
+    gaps = gaps_of(outcomes.values(), chosen.values(), profile, views, totals.kernel_ns)
+    limit = config.min_saving or MIN_SAVING
+    ranked = rank(finding for finding in told if limit.reached(finding.saving, finding.severity))
     return Report(
         version=__version__,
         sources=profile.sources,
@@ -52,9 +57,10 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
         vendor_findings=profile.vendor,
         issues=(*profile.issues, *notes),
         potential=compose(ranked, totals.kernel_ns),
-        rules_evaluated=len(chosen),
+        rules_evaluated=len(outcomes),
         suppressed=hidden,
         collect=collect_all(gaps, profile),
+        below_threshold=len(told) - len(ranked),
     )
 
 

@@ -61,10 +61,16 @@ def _quantity(name: str, fact: Fact, table: FactTable, lead: int, rows: Ints, ro
         value = None if np.isnan(number) else number
     place = _cell(fact.column, row, profile) if fact.column else None
     combined = table.combined.get(name, f"{len(rows)} subjects" if len(rows) > 1 else "")
+    if not combined and place and isinstance(value, float) and not _same(value, place.cell):
+        combined = "sum; its largest part is shown"
     return Quantity(
         name, value, unit_name(fact.dimension) if fact.kind == "number" else "",
         place.location if place else None, place.cell if place else None, combined,
     )  # fmt: skip
+
+
+def _same(value: float, cell: float | None) -> bool:
+    return cell is not None and abs(value - cell) <= 1e-9 * max(abs(value), abs(cell))
 
 
 def _cell(column: str, row: int, profile: Profile) -> Quantity | None:

@@ -29,7 +29,7 @@ MAX_DEPTH: Final = 40
 Array = npt.NDArray[Any]
 Scope = Mapping[str, Array]
 
-FUNCTIONS: Final = ("min", "max", "abs", "coalesce", "has", "known", "matches", "ceil", "sqrt", "where")
+FUNCTIONS: Final = ("min", "max", "abs", "coalesce", "has", "known", "matches", "ceil", "sqrt", "where", "fraction")
 
 
 @dataclass(frozen=True)
@@ -277,6 +277,12 @@ class _Compiler:
             return np.array(found, dtype=float)
 
         return TRUTH, search
+
+    def _call_fraction(self, node: ast.Call, depth: int) -> Compiled:
+        type_, run = self._number(_only(node), depth)
+        if not type_.dimension.plain:
+            raise _fault(node, f"fraction() needs a plain number such as a quotient of two times, not {type_}")
+        return Type("number", FRACTION), run
 
     def _call_where(self, node: ast.Call, depth: int) -> Compiled:
         if len(node.args) != 3:

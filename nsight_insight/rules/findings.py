@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -40,6 +40,20 @@ def findings_of(outcome: Outcome, context: Context) -> list[Finding]:
     """One finding per device (``merge``) or per device and kernel of the subjects that fired."""
     rows = np.flatnonzero(outcome.fired)
     return [_Group(outcome, context, members).finding() for members in _groups(outcome, rows)]
+
+
+def refreshed(finding: Finding, outcomes: Mapping[str, Outcome], context: Context) -> Finding:
+    """The finding told anew for the members it has left after folding or suppressing, folded ones included."""
+    explains = tuple(refreshed(folded, outcomes, context) for folded in finding.explains)
+    members = finding.subject.members
+    if not members:
+        return replace(finding, explains=explains)
+    outcome = outcomes[finding.rule]
+    names = {(member.device, member.kernel) for member in members}
+    fired = np.flatnonzero(outcome.fired)
+    rows = [r for r in fired if (int(outcome.table.devices[r]), kernel_name(outcome, int(r))) in names]
+    told = _Group(outcome, context, np.array(rows, dtype=np.int64)).finding()
+    return replace(told, explains=explains)
 
 
 def _groups(outcome: Outcome, rows: Ints) -> list[Ints]:

@@ -2,26 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from nsight_insight.catalog.collect import collect_command
+from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.model.finding import NotEvaluated
 from nsight_insight.model.profile import Profile
 from nsight_insight.rules import vocabulary
-from nsight_insight.rules.evaluate import Outcome
+from nsight_insight.rules.evaluate import Outcome, expand
 from nsight_insight.rules.expr import Array
 from nsight_insight.rules.findings import kernel_name
-from nsight_insight.views.facts import LAUNCH
+from nsight_insight.rules.model import Rule
+from nsight_insight.views.facts import KERNEL, FactTable
 
 MIN_SHARE: Final = 0.01
 """Gaps on less than 1 % of the kernel time are not worth another capture."""
+TOP_KERNELS: Final = 5
+"""Kernels that a proposed ncu command profiles: those that take the most time."""
+_GPU_FACTS: Final = ("peak_", "dram_bandwidth", "gain_", "gpu", "sm_count", "ridge", "tensor_cap")
 NSYS_NEEDS: Final = frozenset(
     {"memcpy", "memcpy_kind", "memcpy_bytes", "api", "start", "queue_duration", "min", "duration"}
 )
 """Needs that only Nsight Systems can fill."""
+
+
+def gaps_of(
+    outcomes: Iterable[Outcome],
+    rules: Iterable[Rule],
+    profile: Profile,
+    views: Mapping[str, FactTable],
+    kernel_ns: float,
+) -> list[NotEvaluated]:
+    """Every rule that lacked data, the gap on the most time first."""
+    found = [gap for outcome in outcomes if (gap := not_evaluated(outcome, profile, kernel_ns))]
+    found += _unmetered(rules, profile, views, kernel_ns)
+    return sorted(found, key=lambda gap: (-gap.time_ns, gap.rule))
+
+
+def _unmetered(
+    rules: Iterable[Rule], profile: Profile, views: Mapping[str, FactTable], kernel_ns: float
+) -> list[NotEvaluated]:
+    """Rules for Nsight Compute metrics where no input has any: one command for all of them."""
+    if any(source.tool == "ncu" for source in profile.sources) or not kernel_ns:
+        return []
+    asking = [rule for rule in rules if rule.applies_to.get("tool") == ("ncu",)]
+    kernels = views[KERNEL]
+    top = [int(row) for row in np.argsort(-kernels.time)[:TOP_KERNELS]]
+    needs = {rule.id: _needs(rule) for rule in asking}
+    everything = dict.fromkeys(name for names in needs.values() for name in names)
+    cc = kernels.values["cc"][top[0]]
+    names = [str(kernels.values["base"][row] or "") for row in top]
+    command = collect_command(everything, None if np.isnan(cc) else float(cc), "ncu", kernels=names)
+    reason = "needs Nsight Compute metrics; the input has none"
+    return [
+        NotEvaluated(rule.id, rule.title, needs[rule.id], reason, len(kernels), kernel_ns, command) for rule in asking
+    ]
+
+
+def _needs(rule: Rule) -> tuple[str, ...]:
+    """Metrics a rule reads, directly or through facts."""
+    facts, metrics = vocabulary.facts(rule.scope), load_metrics()
+    expressions = [clause.condition for clause in rule.when] + [rule.saving.upper, rule.saving.expected]
+    names = sorted(expand(frozenset[str]().union(*(e.names for e in expressions)), rule))
+    needs = [need for name in names if name in facts for need in facts[name].needs]
+    return tuple(dict.fromkeys(need for need in needs if need in metrics))
 
 
 def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEvaluated | None:
@@ -36,7 +83,7 @@ def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEv
         rule=outcome.rule.id,
         title=outcome.rule.title,
         missing=missing,
-        reason=_reason(outcome, missing, profile),
+        reason=_reason(missing, profile),
         kernels=len({kernel_name(outcome, int(row)) for row in rows}),
         time_ns=time_ns,
         collect=_command(outcome, missing, cc),
@@ -45,10 +92,21 @@ def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEv
 
 def collect_all(gaps: Sequence[NotEvaluated], profile: Profile) -> str:
     """The commands that collect what every gap lacks, one a line; "" when none can."""
-    wanted = [name for gap in gaps if gap.collect for name in gap.missing if not name.startswith(("peak_", "gain_"))]
+    metered = [gap for gap in gaps if gap.collect.startswith("ncu")]
+    hosts = [gap for gap in gaps if gap.collect and gap not in metered]
+    shared = {gap.collect for gap in metered}
     chips = {device.cc for device in profile.devices}
-    tool = "ncu" if any(gap.collect.startswith("ncu") for gap in gaps) else "nsys"
-    return collect_command(wanted, chips.pop() if len(chips) == 1 else None, tool) if wanted else ""
+    cc = chips.pop() if len(chips) == 1 else None
+    commands = [shared.pop()] if len(shared) == 1 else []
+    if len(shared) > 1:
+        commands = [collect_command(_wanted(metered), cc, "ncu")]
+    if hosts:
+        commands.append(collect_command(_wanted(hosts), cc, "nsys"))
+    return "\n".join(filter(None, commands))
+
+
+def _wanted(gaps: Iterable[NotEvaluated]) -> list[str]:
+    return [name for gap in gaps for name in gap.missing if not name.startswith(_GPU_FACTS)]
 
 
 def missing_inputs(outcome: Outcome) -> tuple[str, ...]:
@@ -68,19 +126,15 @@ def _absent(outcome: Outcome, need: str) -> bool:
     return bool(np.isnan(values[outcome.unknown]).any())
 
 
-def _reason(outcome: Outcome, missing: tuple[str, ...], profile: Profile) -> str:
-    metered = any(source.tool == "ncu" for source in profile.sources)
-    if outcome.rule.scope == LAUNCH and not metered:
-        return "needs Nsight Compute metrics; the input is from Nsight Systems"
-    if missing and all(
-        name.startswith(("peak_", "dram_bandwidth", "gain_", "gpu", "sm_count", "ridge")) for name in missing
-    ):
-        return "the GPU is not known: pass --gpu NAME"
+def _reason(missing: tuple[str, ...], profile: Profile) -> str:
+    if missing and all(name.startswith(_GPU_FACTS) for name in missing):
+        named = any(device.name for device in profile.devices)
+        return "this GPU's peaks are not known" if named else "the GPU is not named in the input: pass --gpu NAME"
     return "not in the input: " + ", ".join(missing) if missing else "the inputs do not say"
 
 
 def _command(outcome: Outcome, missing: tuple[str, ...], cc: Array | None) -> str:
-    wanted = [name for name in missing if not name.startswith(("peak_", "gain_"))]
+    wanted = [name for name in missing if not name.startswith(_GPU_FACTS)]
     if not wanted:
         return ""
     tool = "nsys" if NSYS_NEEDS.intersection(wanted) else "ncu"

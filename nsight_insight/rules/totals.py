@@ -32,7 +32,7 @@ def _sum(trace: FactTable, name: str) -> float | None:
     values = trace.values.get(name)
     if values is None or not len(values) or np.isnan(values).all():
         return None
-    return float(np.nansum(values)) * 1e9
+    return round(float(np.nansum(values)) * 1e9, 3)
 
 
 def _kernels(profile: Profile) -> int:

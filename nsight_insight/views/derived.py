@@ -51,7 +51,7 @@ def tail_loss(columns: Columns) -> Floats:
     NVIDIA's rule prints 1/(1+floor(w)), the same for 1.02 and 1.98 waves.
     """
     waves = columns("waves")
-    loss = np.where(waves > 1.0, 1.0 - waves / np.ceil(waves), waves * 0.0)
+    loss = np.where(waves > 1.0, 1.0 - waves / np.maximum(np.ceil(waves), 1.0), waves * 0.0)
     persistent = np.array([_persistent(name) for name in columns.text("name")], dtype=bool)
     return np.where(persistent, loss * 0.0, loss)
 

@@ -2,20 +2,26 @@
 
 Matched from strict to loose: name, grid and block; the name, where the time base does not write grids; the
 bare function name, where one side prints nothing else and no other kernel shares it. Different grids of
-one name are not matched: a launch of one block says nothing about one of thousands. Kernel families are
-never matched, metrics of one GEMM say nothing about another.
+one name are not matched: a launch of one block says nothing about one of thousands. Where grids are not
+written, launches must on average take about as long as in the time base, or ncu saw other sizes. Kernel
+families are never matched, metrics of one GEMM say nothing about another.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
 from nsight_insight.views.activity import NS, Activities, codes_of
 from nsight_insight.views.facts import Array, Bools, Floats, Ints
 from nsight_insight.views.groups import Groups
+
+SAME_SIZE: Final = (2 / 3, 2.5)
+"""Mean duration under ncu over that under nsys for the same work. ncu flushes caches before each launch and by
+default holds the clock at its base, so launches take as long or up to about twice as long, not less."""
 
 
 @dataclass(frozen=True)
@@ -142,10 +148,22 @@ class _Matcher:
         low = np.searchsorted(theirs[order], ours, side="left")
         found = np.searchsorted(theirs[order], ours, side="right") - low
         offsets = np.arange(int(found.sum())) - np.repeat(np.cumsum(found) - found, found)
-        launch = launches[order[np.repeat(low, found) + offsets]]
+        cell, launch = np.repeat(cells, found), launches[order[np.repeat(low, found) + offsets]]
+        if level != "launch":
+            alike = self._alike(cell, launch)
+            cell, launch = cell[alike], launch[alike]
         foreign = np.full(len(launch), not same_device and not self.devices_differ)
-        self.pairs.append((np.repeat(cells, found), launch, np.full(len(launch), level, dtype=object), foreign))
-        self.open[cells[found > 0]] = False
+        self.pairs.append((cell, launch, np.full(len(launch), level, dtype=object), foreign))
+        self.open[cell] = False
+
+    def _alike(self, cell: Ints, launch: Ints) -> Bools:
+        """Pairs whose cell's launches take about as long in both captures; unknown durations are let pass."""
+        groups = Groups(cell, len(self.cell))
+        duration = self.acts.column("duration")[self.metered[launch]] * NS
+        with np.errstate(all="ignore"):
+            ratio = groups.mean(duration, np.ones(len(cell))) * self.launches / self.time
+        differs: Bools = (ratio < SAME_SIZE[0]) | (ratio > SAME_SIZE[1])
+        return ~differs[cell]
 
     def _keys(self, level: str, same_device: bool) -> tuple[Ints, Bools]:
         """A key per cell and launch, and whether it may be matched at this level at all."""

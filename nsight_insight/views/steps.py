@@ -69,10 +69,13 @@ def find_steps(acts: Activities, rows: Ints) -> Steps | None:
         if found is not None:
             return found
     counted = _counted_ranges(acts)
-    period = _by_period(acts, rows) if timed and not counted else None
-    if period is not None:
-        return period
-    count = counted or _once_per_step(acts, rows)
+    if timed:
+        scaled = _by_scaler(acts, rows)
+        if scaled is not None and counted in (0, scaled.count):
+            return scaled
+        if not counted:
+            return _by_period(acts, rows)
+    count = counted or int(acts.column("count")[_scaler_updates(acts, rows)].sum())
     return Steps(count) if count else None
 
 
@@ -225,7 +228,17 @@ def _counted_ranges(acts: Activities) -> int:
     return int(counts.max())
 
 
-def _once_per_step(acts: Activities, rows: Ints) -> int:
+def _scaler_updates(acts: Activities, rows: Ints) -> Ints:
     codes, names = acts.name_codes
     wanted = np.array([_ONCE_PER_STEP in name for name in names], dtype=bool)
-    return int(acts.column("count")[rows[wanted[codes[rows]]]].sum()) if len(names) else 0
+    found: Ints = rows[wanted[codes[rows]]] if len(names) else rows[:0]
+    return found
+
+
+def _by_scaler(acts: Activities, rows: Ints) -> Steps | None:
+    """Steps that each end with the update of the loss scale; what follows the last one is no whole step."""
+    ends = np.sort(acts.column("start")[_scaler_updates(acts, rows)])
+    if not len(ends):
+        return None
+    index = np.searchsorted(ends, acts.column("start")[rows], side="left")
+    return _from_index(acts, rows, np.where(index < len(ends), index, -1).astype(np.int64), len(ends), timed=True)

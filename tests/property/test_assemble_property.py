@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from nsight_insight import api
 from nsight_insight.model.profile import Profile
 from nsight_insight.readers.text import SourceText
-from tests.nsys_capture import Capture, Launch, records, split
+from tests.nsys_capture import Capture, Launch, records, shuffled, split
 from tests.paths import FIXTURES
 
 FOLDER = FIXTURES / "nsys-csv"
@@ -63,7 +62,7 @@ def test_any_set_of_reports_gives_the_true_totals(capture: Capture, chosen: set[
     texts = [text for text in texts if has_rows(text)]
     if not texts:
         return
-    random.Random(seed).shuffle(texts)
+    texts = shuffled(texts, seed)
     found = totals(load(texts))
     if chosen & KERNEL_REPORTS and capture.kernels:
         assert found["kernel"] == (len(capture.kernels), sum(k.duration for k in capture.kernels))
@@ -81,7 +80,7 @@ def test_two_ranks_add_up_however_their_reports_are_split(first: Capture, second
     longer = [Launch(k.name, k.start, k.duration + 5_000_001 + i, k.grid) for i, k in enumerate(second.kernels)]
     ranks = (first, Capture(tuple(longer), process=2))
     texts = [part for rank in ranks for report in (rank.gpu_trace(), rank.kern_sum()) for part in split(report, at)]
-    random.Random(seed).shuffle(texts)
+    texts = shuffled(texts, seed)
     true = sum(len(rank.kernels) for rank in ranks), float(sum(k.duration for rank in ranks for k in rank.kernels))
     assert totals(load(texts), "kernel") == {"kernel": true}
 
@@ -97,7 +96,7 @@ def test_another_run_is_never_taken_for_the_same(capture: Capture, at: int) -> N
     assert found["kernel"] == (2 * len(slower), 2.0 * sum(k.duration for k in capture.kernels) + 1)
 
 
-# --- the same with real captures -----------------------------------------------------------------------------------------
+# --- the same with real captures ------------------------------------------------------------------------------------
 
 
 def real(name: str) -> str:
@@ -128,12 +127,11 @@ def test_the_names_of_files_do_not_matter(prefix: str) -> None:
 @given(seed=st.integers(0, 10_000))
 @settings(deadline=None, max_examples=6)
 def test_the_order_of_rows_does_not_matter(texts: list[str], seed: int) -> None:
-    shuffled = []
+    mixed = []
     for text in texts:
         heading, rows = records(text)
-        random.Random(seed).shuffle(rows)
-        shuffled.append("\n".join([heading, *rows]) + "\n")
-    assert totals(load(shuffled)) == totals(load(texts))
+        mixed.append("\n".join([heading, *shuffled(rows, seed)]) + "\n")
+    assert totals(load(mixed)) == totals(load(texts))
 
 
 @given(cuts=st.tuples(st.integers(1, 3070), st.integers(1, 50), st.integers(1, 50)))

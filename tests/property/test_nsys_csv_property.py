@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import random
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from nsight_insight.model.profile import ReadResult
 from nsight_insight.readers import nsys_csv
 from nsight_insight.readers._nsys_cells import read_cells
 from nsight_insight.readers.text import SourceText, open_path
+from tests.nsys_capture import shuffled
 from tests.paths import FIXTURES
 
 FILES = [
@@ -76,10 +76,10 @@ def test_the_order_of_columns_changes_nothing_but_places(report: str, seed: int)
     path = FIXTURES / f"nsys-csv/2025.3-h200-amp/amp_fp16_{report}.csv"
     rows = list(csv.reader(path.read_text().splitlines()))
     order = list(range(len(rows[0])))
-    random.Random(seed).shuffle(order)
-    shuffled = "".join(line_of([row[place] for place in order]) + "\n" for row in rows)
+    order = shuffled(order, seed)
+    mixed = "".join(line_of([row[place] for place in order]) + "\n" for row in rows)
     (before,) = nsys_csv.read(open_path(path)).tables
-    (after,) = nsys_csv.read(SourceText("shuffled", shuffled.encode())).tables
+    (after,) = nsys_csv.read(SourceText("mixed", mixed.encode())).tables
     assert after.source.report == report
     for name in before.columns:
         np.testing.assert_array_equal(before.columns[name], after.columns[name])

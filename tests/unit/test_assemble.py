@@ -56,7 +56,7 @@ def said(profile: Profile) -> str:
     return "\n".join(str(issue) for issue in profile.issues)
 
 
-# --- the frame -----------------------------------------------------------------------------------------------------
+# --- the frame ------------------------------------------------------------------------------------------------------
 
 
 def test_the_frame_keeps_the_column_contract() -> None:
@@ -118,7 +118,7 @@ def test_both_wordings_of_an_operation_have_one_base(old: str, new: str) -> None
     assert new in bases[0]
 
 
-# --- which rows count --------------------------------------------------------------------------------------------------
+# --- which rows count -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_range_styles_do_not_mix() -> None:
     assert profile.issues == ()
 
 
-# --- sizes --------------------------------------------------------------------------------------------------------------
+# --- sizes ----------------------------------------------------------------------------------------------------------
 
 
 def test_sizes_join_the_times() -> None:
@@ -267,7 +267,7 @@ def test_unified_memory_totals_never_count() -> None:
     assert not frame["primary"].any()
 
 
-# --- ncu ----------------------------------------------------------------------------------------------------------------
+# --- ncu ------------------------------------------------------------------------------------------------------------
 
 
 def ncu(report: str, names: list[str], time: float = 5_000.0, vendor: bool = False, **metrics: float) -> ReadResult:
@@ -354,7 +354,7 @@ def test_pages_of_two_runs_are_two() -> None:
     assert primary(profile)[1] == 4
 
 
-# --- devices ------------------------------------------------------------------------------------------------------------
+# --- devices --------------------------------------------------------------------------------------------------------
 
 
 def test_devices_are_merged_by_index() -> None:
@@ -406,7 +406,7 @@ def test_unknown_gpus_are_refused_with_near_matches() -> None:
         load(A.kern_sum(), gpu="H1000 SXM")
 
 
-# --- load ---------------------------------------------------------------------------------------------------------------
+# --- load -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -437,7 +437,7 @@ def test_files_the_user_names_are_errors(folder: Path) -> None:
 
 
 def test_nothing_readable_raises_the_first_error_and_tells_the_others(folder: Path) -> None:
-    with pytest.raises(MissingInput, match="missing.csv") as caught:
+    with pytest.raises(MissingInput, match=r"missing\.csv") as caught:
         api.load(folder / "missing.csv", folder / "train.py", folder / "empty.csv")
     assert "hello" in str(caught.value)
     assert "the file is empty" in str(caught.value)

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import jsonschema
 import pytest
 
 from nsight_insight._version import __version__
@@ -397,3 +401,198 @@ def test_environment_variables_of_options(
     assert len(json.loads(capsys.readouterr().out)["findings"]) == 1
     main(["analyze", "x", "--format", "text"])
     assert capsys.readouterr().out.startswith("194.3 ms")
+
+
+DEMO = ROOT / "fixtures" / "demo"
+
+
+def test_demo_finds_what_is_known_to_be_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    captured = capsys.readouterr()
+    assert "194.3 ms of GPU kernel time" in captured.out
+    assert "1  Matrix multiplication in FP32 on CUDA cores" in captured.out
+    assert re.search(r"gemm +█+.* 161\.8 ms +83\.3 %", captured.out)
+    assert "nsight-insight analyze run_*.csv" in captured.err
+
+
+def test_demo_as_json_obeys_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--format", "json"]) == 0
+    first = capsys.readouterr().out
+    document = json.loads(first)
+    schema = json.loads((files("nsight_insight.reporters") / "report-v1.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+    top = document["findings"][0]
+    assert top["rule"] == "tensor-core/fp32-matrix-on-cuda-cores"
+    assert top["subject"]["time_ns"] == 161_841_572
+    assert 0.70 < top["saving"]["share"] < 0.81
+    assert main(["demo", "--format", "json"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_every_place_in_the_report_holds_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """Walk back from the JSON to the cells of the files."""
+    assert main(["demo", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    rows = {path.name: list(csv.reader(path.open(encoding="utf-8", newline=""))) for path in DEMO.glob("*.csv")}
+    checked = 0
+    for finding in document["findings"]:
+        for value in (value for item in finding["evidence"] for value in item["values"] if value["location"]):
+            place = value["location"]
+            table = rows[Path(place["file"]).name]
+            cell = table[place["line"] - 1][place["column"] - 1]
+            assert place["field"] in table[0][place["column"] - 1]
+            if value["unit"] == "s" and value["cell"] is not None:
+                assert float(cell) * 1e-9 == pytest.approx(value["cell"])
+                checked += 1
+    assert checked
+
+
+def test_inputs_are_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def state() -> list[tuple[str, bytes, int]]:
+        return [(path.name, path.read_bytes(), path.stat().st_mtime_ns) for path in sorted(DEMO.iterdir())]
+
+    before = state()
+    assert main(["analyze", str(DEMO), "--no-config"]) == 0
+    assert state() == before
+
+
+def test_one_bad_input_does_not_hide_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\n1,2\n", encoding="utf-8")
+    assert main(["analyze", str(DEMO), str(bad), str(tmp_path / "absent.csv")]) == 3
+    captured = capsys.readouterr()
+    assert "194.3 ms of GPU kernel time" in captured.out
+    assert f"error: {bad}:1: not a profile" in captured.err
+    assert "absent.csv: No such file or directory" in captured.err
+
+
+def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (DEMO / "fp32_cuda_api_sum.csv").read_bytes() + b"\n" + (DEMO / "fp32_cuda_gpu_trace.csv").read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-m", "nsight_insight", "analyze", "-", "--no-config"],
+        input=data,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"194.3 ms of GPU kernel time")
+
+
+def test_stdin_without_data() -> None:
+    done = python("-m", "nsight_insight", "analyze", "-", input="")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("error: -: ")
+
+
+def test_selection_of_rules_in_a_whole_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(DEMO), "--ignore", "fp32-matrix-on-cuda-cores", "--fail-on", "50%"]) == 0
+    assert "Matrix multiplication in FP32 on CUDA cores" not in capsys.readouterr().out
+    assert main(["analyze", str(DEMO), "--select", "fp32-matrix-on-cuda-cores", "--fail-on", "50%"]) == 1
+    assert capsys.readouterr().out.count("what to do") == 1
+    assert main(["analyze", str(DEMO), "--select", "fp32-matrx-on-cuda-cores"]) == 2
+    assert "no rule matches 'fp32-matrx-on-cuda-cores'; did you mean" in capsys.readouterr().err
+
+
+def test_suppression_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "nsight-insight.toml").write_text(
+        '[[suppressions]]\nrule = "fp32-matrix-on-cuda-cores"\nreason = "next quarter"\n'
+        '[[suppressions]]\nrule = "precision/*"\nreason = "unused"\n',
+        encoding="utf-8",
+    )
+    assert main(["analyze", str(DEMO), "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["suppressed"] == 1
+    assert "tensor-core/fp32-matrix-on-cuda-cores" not in [finding["rule"] for finding in document["findings"]]
+    unused = [issue for issue in document["issues"] if "suppression" in issue["text"]]
+    assert [(issue["level"], issue["location"]["line"]) for issue in unused] == [("info", 4)]
+
+
+def test_rules_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "list", "--format", "json", "--no-config"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert len(listed) == len(list((ROOT / "rules").rglob("*.yaml")))
+    assert all(row["enabled"] for row in listed if row["status"] != "deprecated")
+    assert main(["rules", "list", "--no-config"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [row["rule"] for row in listed]
+
+
+def test_rules_list_marks_what_the_configuration_switches_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "nsight-insight.toml").write_text('disable = ["precision"]', encoding="utf-8")
+    assert main(["rules", "list"]) == 0
+    off = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.endswith("(off)")]
+    assert off
+    assert all(rule.startswith("precision/") for rule in off)
+
+
+def test_rules_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "check"]) == 0
+    assert capsys.readouterr().err == "0 faults\n"
+    folder = tmp_path / "precision"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text("schema: 1\ntitel: x\n", encoding="utf-8")
+    for path in (folder / "mine.yaml", tmp_path):
+        assert main(["rules", "check", str(path)]) == 2
+        captured = capsys.readouterr()
+        assert re.search(r"mine\.yaml:2:\d+: titel: unknown key 'titel'; did you mean 'title'\?", captured.out)
+        assert "faults" in captured.err
+    assert main(["rules", "check", str(tmp_path / "absent")]) == 2
+
+
+def test_rules_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = (ROOT / "rules/tensor-core/fp32-matrix-on-cuda-cores.yaml").read_text(encoding="utf-8")
+    folder = tmp_path / "tensor-core"
+    folder.mkdir()
+    rule = folder / "mine.yaml"
+    rule.write_text(source, encoding="utf-8")
+    assert main(["rules", "test", str(rule)]) == 0
+    assert " 0 failed" in capsys.readouterr().err
+    rule.write_text(source.replace("expect: silent", "expect: fires"), encoding="utf-8")
+    assert main(["rules", "test", str(tmp_path), "-v"]) == 2
+    captured = capsys.readouterr()
+    assert re.search(r"FAILED  tensor-core/mine: .*expected fires, got silent", captured.out)
+    assert "passed  tensor-core/mine" in captured.out
+
+
+def test_rules_schema_is_a_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "schema"]) == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))
+
+
+def test_explain_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "tensor-core/fp32-matrix-on-cuda-cores"]) == 0
+    page = capsys.readouterr().out
+    for label in ("why", "evidence", "limits", "saving", "what to do", "wrong when", "see"):
+        assert f"\n   {label}" in page
+    assert "expected: duration * (1 - 1 / speedup_16bit)" in page
+    assert main(["explain", "fp32-matrix-on-cuda-cores"]) == 0
+    assert capsys.readouterr().out == page
+
+
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("tensor_active", ["sm__pipe_tensor_cycles_active", "tensor-core/low-tensor-utilization", "ncu --csv"]),
+        ("sm__throughput.avg.pct_of_peak_sustained_elapsed", ["sm_throughput", "section SpeedOfLight"]),
+        ("Achieved Occupancy", ["achieved_occupancy", "sm__warps_active"]),
+        ("long_scoreboard", ["stall_long_scoreboard", "latency/stall-long-scoreboard", "wrong when"]),
+        ("Long Scoreboard", ["stall_long_scoreboard"]),
+        ("registers", ["activity column", "launch__registers_per_thread"]),
+        ("tail_loss", ["fact", "waves"]),
+    ],
+)
+def test_explain_finds_metrics_under_every_name(
+    name: str, pieces: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", name]) == 0
+    page = capsys.readouterr().out
+    for piece in pieces:
+        assert piece in page
+
+
+def test_explain_suggests(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "tensor_activ"]) == 2
+    assert "did you mean 'tensor_active'?" in capsys.readouterr().err

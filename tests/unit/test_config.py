@@ -243,11 +243,6 @@ def test_fails_looks_at_every_finding() -> None:
     assert not Config().fails(findings)
 
 
-def test_worth() -> None:
-    assert Config().worth(saving(0.0), "note")
-    assert not Config(min_saving=parse_min_saving("1%")).worth(saving(0.009), "error")
-
-
 @pytest.mark.parametrize(
     ("pattern", "rule", "expected"),
     [

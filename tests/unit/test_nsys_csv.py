@@ -49,7 +49,7 @@ def levels(result: ReadResult) -> list[Level]:
     return [issue.level for issue in result.issues]
 
 
-# --- headings ------------------------------------------------------------------------------------------------------
+# --- headings -------------------------------------------------------------------------------------------------------
 
 
 def test_the_catalogue_names_only_columns_of_the_frame() -> None:
@@ -141,7 +141,7 @@ def test_the_version_is_taken_from_the_banner() -> None:
     assert table(old, KERN, KERNEL_ROW).source.version == "2024.2.1"
 
 
-# --- numbers -------------------------------------------------------------------------------------------------------
+# --- numbers --------------------------------------------------------------------------------------------------------
 
 
 def test_nanoseconds_stay_exact() -> None:
@@ -312,7 +312,7 @@ def test_categories_split_a_summary() -> None:
     assert result.issues[0].location.line == 5
 
 
-# --- what stands around tables ---------------------------------------------------------------------------------------
+# --- what stands around tables --------------------------------------------------------------------------------------
 
 
 def test_tables_in_program_output() -> None:
@@ -453,7 +453,7 @@ def test_quoted_headings() -> None:
     assert len(table(",".join(f'"{cell}"' for cell in KERN.split(",")), KERNEL_ROW)) == 1
 
 
-# --- damage ----------------------------------------------------------------------------------------------------------
+# --- damage ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -532,7 +532,7 @@ def test_a_table_goes_on_after_a_blank_line() -> None:
     assert result.issues == []
 
 
-# --- the way back ----------------------------------------------------------------------------------------------------
+# --- the way back ---------------------------------------------------------------------------------------------------
 
 FILES = sorted(FIXTURES.glob("nsys-csv/*/*.csv"))
 

@@ -165,9 +165,10 @@ def test_no_finding_says_what_was_checked_and_what_was_not() -> None:
     text = render(one, RenderOptions())
     assert "No finding. 31 rules checked 46 kernels (194.3 ms)" in text
     assert "no clean bill: 3 rules could not be" in text.replace("\n", " ")
-    clean = render(replace(one, not_evaluated=(), suppressed=2), RenderOptions(width=120))
+    clean = render(replace(one, not_evaluated=(), suppressed=2, below_threshold=1), RenderOptions(width=120))
     assert "no clean bill" not in clean
-    assert "2 findings suppressed" in clean
+    assert "Left out: 1 smaller finding below --min-saving, 2 findings suppressed" in clean.replace("\n", " ")
+    assert "(and 2 findings suppressed by the configuration)" in render(report(suppressed=2), RenderOptions(120))
 
 
 def test_a_command_is_one_line_to_copy() -> None:

@@ -29,14 +29,14 @@ def _shape(grid: float) -> Row:
 
 def test_a_summary_is_matched_by_name_in_every_dialect() -> None:
     launch, kernel = _both(
-        [{"name": ADD, "count": 10, "duration": 100_000.0}],
+        [{"name": ADD, "count": 10, "duration": 20_000.0}],
         [
             {"name": ADD_NCU, "duration": 3000.0, "sm_throughput": 0.2, **_shape(8)},
             {"name": ADD_NCU, "duration": 1000.0, "sm_throughput": 0.6, **_shape(8)},
             {"name": MUL_NCU, "duration": 9000.0, "sm_throughput": 0.9, **_shape(8)},
         ],
     )
-    np.testing.assert_allclose(launch.time, [75e-6, 25e-6, 0.0])
+    np.testing.assert_allclose(launch.time, [15e-6, 5e-6, 0.0])
     np.testing.assert_array_equal(launch.launches, [5, 5, 0])
     assert list(launch.values["join"]) == ["name", "name", None]
     assert "1 of 3" in launch.assumptions["time"]
@@ -44,7 +44,7 @@ def test_a_summary_is_matched_by_name_in_every_dialect() -> None:
     np.testing.assert_allclose(launch.values["time_share"], [0.75, 0.25, 0.0])
     assert kernel.values["sm_throughput"][0] == pytest.approx(0.3)
     assert kernel.values["ncu_launches"][0] == 2
-    assert kernel.values["duration"][0] == pytest.approx(100e-6)
+    assert kernel.values["duration"][0] == pytest.approx(20e-6)
     assert kernel.evidence_rows["sm_throughput"][0] == 1, "the longest launch that has the metric"
 
 
@@ -70,19 +70,19 @@ def test_functors_of_one_template_are_not_mixed_up() -> None:
 def test_bare_function_names_match_where_only_one_kernel_has_them() -> None:
     full, bare = "void my::stencil<float, (int)3>(const float *, float *)", "stencil"
     launch, _ = _both(
-        [{"name": full, "duration": 500.0, "base": "stencil"}], [{"name": bare, "duration": 4.0, "base": "stencil"}]
+        [{"name": full, "duration": 500.0, "base": "stencil"}], [{"name": bare, "duration": 600.0, "base": "stencil"}]
     )
     assert launch.values["join"][0] == "base"
     np.testing.assert_allclose(launch.time, [500e-9])
     two = [{"name": full.replace("3", str(n)), "duration": 500.0, "base": "stencil"} for n in (3, 5)]
-    launch, _ = _both(two, [{"name": bare, "duration": 4.0, "base": "stencil"}])
+    launch, _ = _both(two, [{"name": bare, "duration": 600.0, "base": "stencil"}])
     assert launch.values["join"][0] is None
 
 
 def test_metrics_of_one_device_explain_the_same_kernel_on_the_others() -> None:
     launch, kernel = _both(
         [{"name": ADD, "device": device, "count": 2, "duration": 1000.0} for device in (0, 1)],
-        [{"name": ADD_NCU, "device": 0, "duration": 40.0, "sm_throughput": 0.5, "dram_bytes": 8.0}],
+        [{"name": ADD_NCU, "device": 0, "duration": 600.0, "sm_throughput": 0.5, "dram_bytes": 8.0}],
     )
     np.testing.assert_allclose(launch.time, [1000e-9])
     np.testing.assert_array_equal(kernel.values["sm_throughput"], [0.5, 0.5])
@@ -91,9 +91,17 @@ def test_metrics_of_one_device_explain_the_same_kernel_on_the_others() -> None:
 
 def test_device_numbers_that_never_meet_are_ignored() -> None:
     launch, _ = _both(
-        [{"name": ADD, "device": 3, "duration": 1000.0}], [{"name": ADD_NCU, "device": 0, "duration": 40.0}]
+        [{"name": ADD, "device": 3, "duration": 1000.0}], [{"name": ADD_NCU, "device": 0, "duration": 900.0}]
     )
     np.testing.assert_allclose(launch.time, [1000e-9])
+
+
+@pytest.mark.parametrize(("duration", "matched"), [(66.0, False), (67.0, True), (250.0, True), (251.0, False)])
+def test_without_grids_launches_must_take_about_as_long(duration: float, matched: bool) -> None:
+    nsys, ncu = [{"name": ADD, "count": 7, "duration": 700.0}], [{"name": ADD_NCU, "duration": duration}]
+    launch, kernel = _both(nsys, ncu)
+    assert (launch.values["join"][0] == "name") is matched
+    assert kernel.values["ncu_launches"][0] == matched
 
 
 def test_sums_are_scaled_so_that_rates_stay_measured() -> None:
@@ -111,7 +119,7 @@ def test_sums_are_scaled_so_that_rates_stay_measured() -> None:
 
 def test_launches_are_split_into_whole_numbers() -> None:
     launch, _ = _both(
-        [{"name": ADD, "count": 11, "duration": 11_000.0}], [{"name": ADD_NCU, "duration": 5.0} for _ in range(3)]
+        [{"name": ADD, "count": 11, "duration": 11_000.0}], [{"name": ADD_NCU, "duration": 1000.0} for _ in range(3)]
     )
     np.testing.assert_array_equal(launch.launches, [4, 4, 3])
 
@@ -140,7 +148,7 @@ def test_ncu_launches_of_another_program_stand_for_themselves() -> None:
 
 
 def test_a_launch_on_two_pages_counts_once() -> None:
-    ncu = [{"name": ADD_NCU, "correlation": place, "duration": 100.0} for place in (0, 1)]
+    ncu = [{"name": ADD_NCU, "correlation": place, "duration": 500.0} for place in (0, 1)]
     profile = make_profile([{"name": ADD, "count": 2, "duration": 900.0}], ncu=[*ncu, *ncu[:1]])
     frame = profile.activities.copy()
     frame.loc[3, "source"] = 2

@@ -39,7 +39,7 @@ def test_keys_name_the_device_only_where_it_tells_kernels_apart() -> None:
 
 
 def test_grids_come_from_ncu_where_the_time_base_has_none() -> None:
-    ncu = [{"name": "k", "duration": 5.0, "grid_x": 66.0, "block_x": 64.0, "registers": 40.0}]
+    ncu = [{"name": "k", "duration": 30.0, "grid_x": 66.0, "block_x": 64.0, "registers": 40.0}]
     devices = [Device(0, "NVIDIA H200")]
     table = build(make_profile([{"name": "k", "count": 3, "duration": 90.0}], ncu=ncu, devices=devices), KERNEL)
     assert (table.values["grid"][0], table.values["registers"][0]) == (66, 40)

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from nsight_insight.catalog.kernels import load_patterns
 from nsight_insight.views.build import build
 from nsight_insight.views.facts import KERNEL, TRACE
+from nsight_insight.views.optimizer import ANCHOR, COMPANIONS
 from tests.unit.make_profile import make_profile
 
 Row = dict[str, Any]
@@ -30,6 +32,10 @@ def _rows(launches: int, mean: float = 5000.0) -> list[Row]:
 def _trace(rows: list[Row]) -> dict[str, float]:
     table = build(make_profile(rows), TRACE)
     return {name: float(column[0]) for name, column in table.values.items() if column.dtype == float}
+
+
+def test_its_patterns_are_in_the_catalogue() -> None:
+    assert {ANCHOR, *COMPANIONS} <= {pattern.id for pattern in load_patterns()}
 
 
 def test_the_loop_is_found_with_its_members() -> None:

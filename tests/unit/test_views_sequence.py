@@ -92,7 +92,7 @@ def test_ncu_launches_run_in_the_order_of_their_ids() -> None:
 
 
 def test_ncu_sequences_beside_a_summary_stand_for_its_time() -> None:
-    ncu = [{**UP, "correlation": place, "duration": 5.0} for place in (2, 1)]
+    ncu = [{**UP, "correlation": place, "duration": 90.0} for place in (2, 1)]
     profile = make_profile([{**UP, "count": 8, "duration": 800.0}], ncu=ncu)
     table = build(profile, SEQUENCE)
     np.testing.assert_allclose(table.time, [400e-9, 400e-9])

@@ -131,6 +131,17 @@ def test_a_summary_counts_ranges_or_scaler_updates() -> None:
     assert _find([{"name": "k", "count": 9, "duration": 1.0}]) is None
 
 
+def test_scaler_updates_end_steps_in_a_trace() -> None:
+    scaler = "at::native::amp_update_scale_cuda_kernel(float *, int *, const float *, double, double, int)"
+    rows = _kernels("ab" + "abc" + "ab" + "c")
+    for place in (1, 4, 6):
+        rows[place]["name"] = scaler
+    steps = _find(rows)
+    assert steps is not None
+    assert list(steps.index if steps.index is not None else []) == [0, 0, 1, 1, 1, 2, 2, -1]
+    np.testing.assert_array_equal(steps.edges, [0.0, 20.0, 50.0, 65.0])
+
+
 def test_slow_leading_steps_are_warm_up() -> None:
     edges = np.array([0.0, 1000.0, 1100.0, 1120.0, 1140.0, 1160.0])
     assert Steps(5, edges=edges).steady() == (2, 5)
