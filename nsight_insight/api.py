@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,15 @@ from nsight_insight.errors import InputError, UsageError
 from nsight_insight.model.issues import Issue, Level, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nsight_insight.catalog.gpus import Gpu
     from nsight_insight.config import Config
     from nsight_insight.model.finding import Report
     from nsight_insight.model.profile import Profile
     from nsight_insight.readers.text import SourceText
+    from nsight_insight.rules.model import Rule
+    from nsight_insight.rules.selftest import TestOutcome
 
 
 def load(*paths: str | Path | SourceText, format: str | None = None, gpu: str | None = None) -> Profile:  # noqa: A002
@@ -68,6 +71,29 @@ def analyze(profile: Profile, config: Config | None = None) -> Report:
     rules = load_rules(config.rules)
     config.check({rule.id: rule.params.keys() for rule in rules.values()})
     return analyze_profile(profile, rules, config)
+
+
+def test_rules(rules: Iterable[Rule]) -> list[TestOutcome]:
+    """Run the tests inside rule files, those on real captures included where the captures are at hand."""
+    from nsight_insight.rules.selftest import run_tests
+
+    return run_tests(rules, _analyze_fixture)
+
+
+def _analyze_fixture(path: str, rule: Rule) -> Report | None:
+    from nsight_insight.config import Config, Threshold
+    from nsight_insight.data import fixture
+    from nsight_insight.rules.engine import analyze_profile
+
+    file = fixture(path)
+    if file is None:
+        return None
+    return analyze_profile(_load_cached(file), {rule.id: rule}, Config(min_saving=Threshold(share=0.0)))
+
+
+@lru_cache(maxsize=8)
+def _load_cached(file: Path) -> Profile:
+    return load(file)
 
 
 def _find_gpu(name: str) -> Gpu:

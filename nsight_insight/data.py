@@ -28,6 +28,12 @@ def demo_dir() -> Path:
     return _find("demo", "fixtures/demo")
 
 
+def fixture(path: str) -> Path | None:
+    """A capture under ``fixtures/`` of a checkout; None in an installed package, which ships only the demo."""
+    file = PACKAGE.parent / "fixtures" / path
+    return file if file.exists() else None
+
+
 def _find(packaged: str, checkout: str) -> Path:
     # A wheel built with force-include carries the data inside the package; an editable install does not.
     places = (PACKAGE / "_data" / packaged, PACKAGE.parent / checkout)

@@ -27,21 +27,21 @@ class Resolver:
         self.dtypes, self.letters, self.archs = dtypes, letters, arch
         words = "|".join(re.escape(word) for word in sorted(dtypes, key=len, reverse=True))
         self.types = re.compile(rf"(?<![\w.])(?:{words})(?!\w)")
-        self.functor = re.compile(rf"\w<({words})(?!\w)")
+        self.functor = re.compile(rf"\w<({words})(?![\w*])")
         self.sources: dict[str, Callable[[str], str]] = {
             "~first": self.first, "~float": self.first_float, "~operand": self.operand, "~param": self.parameter,
         }  # fmt: skip
 
-    def dtype(self, candidates: Sequence[str], found: re.Match[str]) -> str:
-        """The first candidate that gives a type, "" when none does."""
+    def dtype(self, candidates: Sequence[str], found: re.Match[str], name: str) -> str:
+        """The first candidate that gives a type for a normalised name, "" when none does."""
         for candidate in candidates:
-            if value := self._dtype(candidate, found):
+            if value := self._dtype(candidate, found, name):
                 return value
         return ""
 
-    def _dtype(self, candidate: str, found: re.Match[str]) -> str:
+    def _dtype(self, candidate: str, found: re.Match[str], name: str) -> str:
         if candidate in self.sources:
-            return self.sources[candidate](found.string)
+            return self.sources[candidate](name)
         if not candidate.startswith("$"):
             return candidate
         table = self.letters if candidate.startswith("$l_") else self.dtypes
@@ -65,11 +65,13 @@ class Resolver:
         return next((dtype for dtype in types if dtype.startswith(_FLOATS)), "")
 
     def operand(self, name: str) -> str:
-        for found in _LAMBDA.finditer(name):
+        """Whatever comes first: a functor's type argument, or a lambda's first parameter that is no mask."""
+        start = name.find("<") + 1
+        functor = self.functor.search(name, start)
+        for found in _LAMBDA.finditer(name, start, functor.start() if functor else len(name)):
             types = [self.dtypes.get(text.strip(" &"), "") for text in found[1].split(",")]
             if known := [dtype for dtype in types if dtype]:
                 return next((dtype for dtype in known if dtype != "bool"), "bool")
-        functor = self.functor.search(name)
         return self.dtypes[functor[1]] if functor else ""
 
     def parameter(self, name: str) -> str:

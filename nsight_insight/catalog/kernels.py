@@ -22,9 +22,10 @@ FILE: Final = "kernels.yaml"
 _MATRIX: Final = frozenset({"gemm", "gemv", "conv", "attention", "rnn", "splitk", "unknown"})
 """Families whose entries must say whether they use Tensor Cores; the others do not."""
 _KEYS: Final = frozenset(
-    {"id", "match", "unless", "family", "dtype_in", "dtype_out", "tensor_core", "library", "arch", "note", "examples",
-     "not_examples"}
+    {"id", "where", "match", "unless", "family", "dtype_in", "dtype_out", "tensor_core", "library", "arch", "note",
+     "examples", "not_examples"}
 )  # fmt: skip
+_FUNCTION: Final = re.compile(r"[<(]")
 _LITERAL: Final = re.compile(r"[A-Za-z_][\w]{2,}")
 
 
@@ -56,13 +57,17 @@ class KernelClass:
 
 @dataclass(frozen=True)
 class KernelPattern:
-    """One entry of ``kernels.yaml``; ``match`` and ``unless`` are searched in the normalised name.
+    """One entry of ``kernels.yaml``.
 
-    ``dtype_in``, ``dtype_out`` and ``arch`` list candidates, the first that gives something counts.
-    ``literals`` are texts of which a matching name has at least one; empty when none is certain.
+    Attributes:
+        function: ``match`` and ``unless`` are searched in the lower-case function name without template
+            arguments and parameters, not in the whole normalised name.
+        dtype_in: candidates, the first that gives something counts; ``dtype_out`` and ``arch`` likewise.
+        literals: texts of which a matching name has at least one; empty when none is certain.
     """
 
     id: str
+    function: bool
     match: re.Pattern[str]
     unless: re.Pattern[str] | None
     family: str
@@ -76,10 +81,16 @@ class KernelPattern:
     not_examples: tuple[str, ...]
     literals: tuple[str, ...] = field(default=(), repr=False)
 
-    def search(self, name: str) -> re.Match[str] | None:
-        """The match in a normalised name, None when the entry does not apply."""
-        if self.literals and not any(literal in name for literal in self.literals):
-            return None
+    def search(self, name: str, function: str) -> re.Match[str] | None:
+        """The match in a normalised name or its function, None when the entry does not apply."""
+        if self.function:
+            name = function
+        for literal in self.literals:
+            if literal in name:
+                break
+        else:
+            if self.literals:
+                return None
         found = self.match.search(name)
         return None if found and self.unless and self.unless.search(name) else found
 
@@ -107,12 +118,13 @@ def classify(name: str) -> KernelClass:
 @lru_cache(maxsize=16_384)
 def _classify(name: str) -> KernelClass:
     resolver = _resolver()
+    function = _FUNCTION.split(name, maxsplit=1)[0].lower()
     for pattern in load_patterns():
-        if found := pattern.search(name):
+        if found := pattern.search(name, function):
             return KernelClass(
                 pattern.family,
-                resolver.dtype(pattern.dtype_in, found),
-                resolver.dtype(pattern.dtype_out, found),
+                resolver.dtype(pattern.dtype_in, found, name),
+                resolver.dtype(pattern.dtype_out, found, name),
                 pattern.tensor_core,
                 pattern.library,
                 pattern.id,
@@ -139,6 +151,7 @@ def _pattern(entry: Mapping[str, Any]) -> KernelPattern:
     dtype_in = _candidates(entry.get("dtype_in", ""))
     return KernelPattern(
         id=where,
+        function=_function_only(entry, where),
         match=match,
         unless=_compile(entry["unless"], where) if "unless" in entry else None,
         family=family,
@@ -152,6 +165,13 @@ def _pattern(entry: Mapping[str, Any]) -> KernelPattern:
         not_examples=tuple(entry.get("not_examples", ())),
         literals=required_literals(entry["match"]),
     )
+
+
+def _function_only(entry: Mapping[str, Any], where: str) -> bool:
+    value = entry.get("where", "name")
+    if value not in ("name", "function"):
+        raise RuleError(f"where is name or function, not {value!r}", file=FILE, path=where)
+    return bool(value == "function")
 
 
 def _candidates(value: object) -> tuple[str, ...]:

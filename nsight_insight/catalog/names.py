@@ -8,6 +8,7 @@ c++filt and ``_ZN2at6native...`` in the binary.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -22,6 +23,10 @@ _SCOPES: Final = {
 }  # fmt: skip
 """Scopes that name a library. ncu prints ``at::native::x`` as ``at::x`` or ``native::x``, depending on what
 else a report holds, and drops other inner scopes, so that no other scope can be relied on."""
+
+
+_PLAIN: Final = re.compile(r"(?!_?_Z)\w+")
+"""Names that are the same in every dialect."""
 
 
 def demangle(name: str) -> str:
@@ -42,6 +47,8 @@ def normalize(name: str) -> str:
     lambdas as ``owner::{lambda(float)#1}``, parameters only where the function is no template. Of the
     function's own scopes anonymous, versioned and purely technical ones are dropped.
     """
+    if _PLAIN.fullmatch(name):
+        return name
     parsed = _function(name)
     if parsed is None:
         return name

@@ -17,35 +17,34 @@ _MAX_DEPTH: Final = 48
 _OPEN: Final = {"<": ">", "(": ")", "{": "}"}
 _TOKEN = re.compile(r"[<>(){},]|[^<>(){},]+")
 _NOISE: Final = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"[\x00-\x20\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]++", " "),
-        (r"<unnamed>::|\(anonymous namespace\)::|\{anonymous\}::|(?<![\w<])unnamed>::", ""),
-        (r"\b_(?:GLOBAL__N_|INTERNAL_)\w*+(?:::)?|_NV_ANON_NAMESPACE::", ""),
-        (r"\b(?:(?:CUB|THRUST)_\w++|__\d++|__cxx11|_V2)::", ""),
-        (r"(?:::)?\boperator ?\( ?\)", ""),
-        (r"\boperator ?(?:<=>|->\*?|<<=?|>>=?|[<>]=?)", "operator_"),
-        (r"->", "."),
-        (r"\[(?:abi:)?v\d++,[^\]]*+\]?|\[abi:[^\]]*+\]?|\b_3clocals_3e::", ""),
-        (r"\[?\blambda\(([^\[\]]{0,400}?)\) \(instance (\d{1,6})\)\]", r"{lambda(\1)#\2}"),
-        (r"\[lambda\([^\[\]]{0,400}$", "\u2026"),
-        (r"\b(?:const|volatile|__restrict__|__restrict)\b", ""),
-        (r"\([A-Za-z_][\w: ]*+\)(?=-?\d)", ""),
-        (r"(?<=[<, ])[A-Za-z_][\w:]*+(?: [a-z]++){0,3}+=(?=-?\d)", ""),
-        (r"(?<![\w.])(-?\d++)[uUlL]{1,3}\b", r"\1"),
-        (r"\btrue\b", "1"),
-        (r"\bfalse\b", "0"),
-        (r" {2,}", " "),
-        (r" (?=[*&,)>])|(?<=[(<]) ", ""),
+    (hints, re.compile(pattern), replacement)
+    for hints, pattern, replacement in (
+        ((), r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]++| {2,}", " "),
+        (("unnamed", "anonymous"), r"<unnamed>::|[({]anonymous(?: namespace)?[)}]::|(?<![\w<])unnamed>::", ""),
+        (("_GLOBAL__N_", "_INTERNAL_", "_NV_ANON"), r"\b_(?:GLOBAL__N_|INTERNAL_|NV_ANON_NAMESPACE)\w*+(?:::)?", ""),
+        (("CUB_", "THRUST_", "::__", "_V2"), r"\b(?:(?:CUB|THRUST)_\w++|__\d++|__cxx11|_V2)::", ""),
+        (("operator",), r"(?:::)?\boperator ?\( ?\)", ""),
+        (("operator",), r"\boperator ?(?:<=>|->\*?|<<=?|>>=?|[<>]=?)", "operator_"),
+        (("->",), r"->", "."),
+        (("[abi:", "[v", "_3clocals"), r"\[(?:abi:)?v\d++,[^\]]*+\]?|\[abi:[^\]]*+\]?|\b_3clocals_3e::", ""),
+        (("(instance",), r"\[?\blambda\(([^\[\]]{0,400}?)\) \(instance (\d{1,6})\)\]", r"{lambda(\1)#\2}"),
+        (("[lambda(",), r"\[lambda\([^\[\]]{0,400}$", "\u2026"),
+        (("const", "volatile", "__restrict"), r"\b(?:const|volatile|__restrict__|__restrict)\b", ""),
+        ((")",), r"\([A-Za-z_][\w: ]*+\)(?=-?\d)", ""),
+        (("=",), r"(?<=[<, ])[A-Za-z_][\w:]*+(?: [a-z]++){0,3}+=(?=-?\d)", ""),
+        (("u", "l", "L", "U"), r"(?<![\w.])(-?\d++)[uUlL]{1,3}\b", r"\1"),
+        (("true",), r"\btrue\b", "1"),
+        (("false",), r"\bfalse\b", "0"),
+        ((" ",), r" ++(?=[*&,)> ])|(?<=[(<]) ++", ""),
     )
 )
-"""Dialects to one: control characters, anonymous and versioned namespaces, call operators, ABI tags,
+"""Dialects to one, each with texts of which a name must hold one for it to apply: control characters, anonymous and versioned namespaces, call operators, ABI tags,
 ``[lambda(T) (instance n)]``, qualifiers, ``(int)4`` and ``int=4`` and ``4ul``, booleans, spaces."""
 
 _QUALIFIER = re.compile(r"(?<![\w>)}])(?:[A-Za-z_]\w*+::)++")
 
 
-@dataclass
+@dataclass(slots=True)
 class Part:
     """A piece of text (``kind`` "") or a bracketed group with comma-separated items.
 
@@ -62,8 +61,9 @@ Sequence = list[Part]
 
 def clean(name: str) -> str:
     """The name in one dialect, brackets still unmatched."""
-    for pattern, replacement in _NOISE:
-        name = pattern.sub(replacement, name)
+    for hints, pattern, replacement in _NOISE:
+        if not hints or any(hint in name for hint in hints):
+            name = pattern.sub(replacement, name)
     return name.strip()
 
 
@@ -74,7 +74,9 @@ def parse(name: str) -> Sequence:
     ignored = 0
     for piece in _TOKEN.findall(name):
         top = stack[-1]
-        if piece in _OPEN:
+        if len(piece) > 1:
+            _append(top, piece)
+        elif piece in _OPEN:
             if len(stack) > _MAX_DEPTH:
                 ignored += 1
             else:

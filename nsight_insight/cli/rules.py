@@ -68,9 +68,9 @@ def check(paths: tuple[Path, ...]) -> int:
 @debug_option
 def test(paths: tuple[Path, ...], verbose: bool) -> int:
     """Run the tests inside rule files (by default of the built-in rules)."""
-    from nsight_insight.rules.selftest import run_tests
+    from nsight_insight.api import test_rules
 
-    outcomes = run_tests(_rules_in(paths))
+    outcomes = test_rules(_rules_in(paths))
     for outcome in outcomes:
         if outcome.passed is False or verbose:
             word = {True: "passed", False: "FAILED", None: "skipped"}[outcome.passed]

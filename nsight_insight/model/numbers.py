@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
+from math import isfinite
 from typing import Final
 
 import numpy as np
@@ -105,9 +106,9 @@ def read_number(text: str, style: Style) -> float | None:
     """
     if _PATTERNS[style].fullmatch(text) is None:
         return None
-    if style in _DECIMAL_COMMA and _C_ONLY.fullmatch(text):
-        return float(text)
-    return float(text.translate(_TABLES[style]))
+    plain = text if _C_ONLY.fullmatch(text) else text.translate(_TABLES[style])
+    number = float(plain)
+    return number if isfinite(number) else None
 
 
 def parse_number(text: str, style: Style) -> float | Missing:
@@ -158,9 +159,10 @@ def _plain_column(cells: Sequence[str | None], style: Style) -> Floats | None:
         return None
     try:
         plain = _PLAIN_COLUMN.fullmatch("\n".join(cells))  # type: ignore[arg-type]
-        return np.fromiter(map(float, cells), np.float64, len(cells)) if plain else None  # type: ignore[arg-type]
+        values = np.fromiter(map(float, cells), np.float64, len(cells)) if plain else None  # type: ignore[arg-type]
     except (TypeError, ValueError):  # a cell is None, or holds a line end
         return None
+    return values if values is not None and np.isfinite(values).all() else None
 
 
 def leading_aggregate(text: str) -> str:

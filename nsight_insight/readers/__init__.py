@@ -10,6 +10,7 @@ A reader module defines
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
@@ -61,7 +62,16 @@ def read(text: SourceText, format_name: str | None = None) -> ReadResult:
         if format_name not in readers():
             raise UsageError(f"unknown format {format_name!r}; known: {', '.join(sorted(readers()))}")
         return readers()[format_name].read(text)
-    ranked = sorted(((reader.sniff(text), name) for name, reader in readers().items()), reverse=True)
-    if not ranked or ranked[0][0] <= 0.0:
+    best, name = max(_scores(text), default=(0.0, ""))
+    if best <= 0.0:
         raise UnrecognizedInput(f"not a profile this tool understands ({text.describe()})", path=text.path, line=1)
-    return readers()[ranked[0][1]].read(text)
+    return readers()[name].read(text)
+
+
+def _scores(text: SourceText) -> Iterator[tuple[float, str]]:
+    """How sure each reader is, until one is certain."""
+    for name, reader in readers().items():
+        score = reader.sniff(text)
+        yield score, name
+        if score >= 1.0:
+            return

@@ -27,7 +27,7 @@ from nsight_insight.readers._ncu_layout import (
 )
 from nsight_insight.readers._ncu_metrics import Filled
 from nsight_insight.readers._ncu_nvtx import parse_nvtx
-from nsight_insight.readers._ncu_page import Page
+from nsight_insight.readers._ncu_page import Page, capability
 from nsight_insight.readers._ncu_values import Sheet
 
 Array = npt.NDArray[Any]
@@ -38,7 +38,8 @@ _INTEGERS: Final = {
     "stream": STREAM,
     "device": DEVICE,
 }
-_DIMENSIONS: Final = re.compile(r"\(\s*(\d+),\s*(\d+),\s*(\d+)\s*\)")
+_WHOLE: Final = re.compile(r"(\d{1,18})(?:\.0+)?", re.ASCII)
+_DIMENSIONS: Final = re.compile(r"\(\s*(\d{1,18}),\s*(\d{1,18}),\s*(\d{1,18})\s*\)", re.ASCII)
 
 
 def identity_columns(page: Page) -> dict[str, Array]:
@@ -76,7 +77,7 @@ def compute_capability(sheet: Sheet) -> Floats:
     """Compute capability per launch: its own cell, else the device attributes; NaN unknown."""
     page = sheet.page
     if CC in page.texts:
-        return np.array([_real(cell) for cell in page.texts[CC]], dtype=np.float64)
+        return np.array([capability(cell) or np.nan for cell in page.texts[CC]], dtype=np.float64)
     parts = [page.printed.get(f"device__attribute_compute_capability_{part}") for part in ("major", "minor")]
     if not (parts[0] and parts[1]):
         return np.full(len(page), np.nan)
@@ -116,18 +117,9 @@ def _dimensions(cell: str) -> tuple[float, float, float]:
 
 
 def _integer(cell: str) -> int:
-    try:
-        return int(cell)
-    except ValueError:
-        number = _real(cell)
-        return int(number) if number.is_integer() else -1
-
-
-def _real(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return float("nan")
+    """A number of a launch, stream or process; re-saved tables write 3.0."""
+    found = _WHOLE.fullmatch(cell)
+    return int(found[1]) if found else -1
 
 
 def _texts(cells: Sequence[str]) -> Array:

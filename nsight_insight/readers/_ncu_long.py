@@ -26,7 +26,7 @@ from nsight_insight.readers._ncu_layout import (
     VALUE,
     Layout,
 )
-from nsight_insight.readers._ncu_page import Page, Printed, RuleRow, wanted_metrics
+from nsight_insight.readers._ncu_page import Page, Printed, RuleRow, capability, wanted_metrics
 from nsight_insight.readers._ncu_scan import Record
 
 _LABEL_NAME: Final = re.compile(r".* \(([A-Za-z][\w.:]*)\)", re.DOTALL)
@@ -119,9 +119,5 @@ def metric_names(section: str, written: str, cc: str) -> tuple[str, tuple[str, .
         return found[1], (found[1],) if found[1] in wanted else ()
     if name := _COUNT_LABELS.get((section, written)):
         return written, (name,)
-    try:
-        capability = float(cc)
-    except ValueError:
-        capability = None
     aliases = label_index().get((section, written), ())
-    return written, tuple(dict.fromkeys(alias.metric for _, alias in aliases if alias.exists_on(capability)))
+    return written, tuple(dict.fromkeys(alias.metric for _, alias in aliases if alias.exists_on(capability(cc))))

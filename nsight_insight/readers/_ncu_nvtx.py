@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_THREAD: Final = re.compile(r"\s*(\d+)\s")
+_THREAD: Final = re.compile(r"\s*([0-9]{1,18})\s")
 _RANGE: Final = re.compile(r'"(.*?)"(?=\s|$)', re.DOTALL)
 _TYPE = r"[A-Za-z0-9_]*"
 _STATE: Final = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -74,6 +75,11 @@ class Page:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+
+def capability(cell: str) -> float | None:
+    """The compute capability in a CC cell, None for anything else."""
+    return float(cell) if re.fullmatch(r"[0-9]{1,2}\.[0-9]", cell) else None
 
 
 @lru_cache(maxsize=1)

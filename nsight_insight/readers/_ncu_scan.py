@@ -17,7 +17,7 @@ _START: Final = re.compile(r'"\d+","\d+","')
 """ID and process of a launch, also behind other output."""
 _START_BARE: Final = re.compile(r"(?:\d+,)?\d+,\d+,")
 _FIELD: Final = re.compile(r'"((?:[^"]|"")*)"')
-_WHOLE: Final = re.compile(r"-?\d+(?:\.0+)?")
+_WHOLE: Final = re.compile(r"[0-9]{1,18}(?:\.0+)?")
 
 
 @dataclass(frozen=True)

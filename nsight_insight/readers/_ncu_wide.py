@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
+from nsight_insight.model.numbers import leading_aggregate
 from nsight_insight.readers._ncu_layout import ID, IDENTITY, Layout
 from nsight_insight.readers._ncu_page import Page, Printed, wanted_metrics
 from nsight_insight.readers._ncu_scan import Record
 
 _SAMPLE: Final = 200
 """Launches of which every cell is kept, in case those asked for do not tell the number notation."""
+
+
+_PREFIX: Final = re.compile(r"[KMGTP](?=[a-z])")
 
 
 class WidePage:
@@ -52,7 +57,7 @@ class WidePage:
         texts = {heading: list(columns[i]) for i, heading in enumerate(self._headings)}
         units = self._units
         printed = {
-            name: [Printed(name, name, place + 1, cells, units[place] if units else "")]
+            name: [Printed(name, name, place + 1, cells, _cell_units(cells, units[place]) if units else "")]
             for (name, place), cells in zip(self._metrics.items(), columns[len(self._headings) :], strict=False)
         }
         names = frozenset(name for _, name in self.layout.metrics)
@@ -61,3 +66,21 @@ class WidePage:
     def _evidence(self) -> Iterator[str]:
         places = [place for place, _ in self.layout.metrics]
         return (cells[place] for cells in self._sample for place in places)
+
+
+def _cell_units(cells: Sequence[str], unit: str) -> str | Sequence[str]:
+    """The column's unit, or one per cell where some show instances.
+
+    Under ``--print-metric-instances`` ncu 2025.3 scales each cell for itself, as on the details page, yet prints one
+    unit for the column, the largest. A scaled number has decimals and a count has none, which settles columns in
+    Kbyte; in larger units the prefix of a scaled cell is unknown, and no value is better than one off by 1000.
+    """
+    if not _PREFIX.match(unit) or not any(cell.endswith(")") for cell in cells):
+        return unit
+    return [_instance_unit(cell, unit) if cell.endswith(")") else unit for cell in cells]
+
+
+def _instance_unit(cell: str, unit: str) -> str:
+    if not re.search(r"[.,]\d\d$", leading_aggregate(cell)):
+        return unit[1:]
+    return unit if unit[0] == "K" else f"{unit} or less"

@@ -85,7 +85,7 @@ def _parse_each(cells: Sequence[str], codes: Codes) -> tuple[Floats, Codes]:
 
 
 def _exact_floats(version: str) -> Any:
-    """pandas 3.1 reads floats to the last bit and deprecates being asked for it."""
+    """Pandas 3.1 reads floats to the last bit and deprecates being asked for it."""
     return {} if tuple(int(part) for part in version.split(".")[:2]) >= (3, 1) else {"float_precision": "round_trip"}
 
 

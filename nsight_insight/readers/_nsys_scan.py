@@ -81,12 +81,18 @@ def other_format(line: str) -> bool:
     return _OTHER_FORMAT.match(line) is not None
 
 
+MAX_HEADINGS: Final = 40
+"""No nsys report has more columns; records of wide tables of other tools do."""
+
+
 def heading_of(line: str) -> tuple[Heading, ...]:
     """The headings a line holds, empty when it is no heading of nsys."""
     first = line.split(",", _LOOKED_AT)
     if len(first) == 1 or any(cell[:1].isdigit() for cell in first[:_LOOKED_AT]):
         return ()
     cells = fields(line) or []
+    if len(cells) > MAX_HEADINGS:
+        return ()
     headings = tuple(parse_heading(cell.strip()) for cell in cells)
     known = [heading for heading in headings if heading.key in heading_keys()]
     return headings if len(known) >= 3 or fitting_reports(headings) else ()

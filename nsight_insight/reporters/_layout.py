@@ -79,9 +79,9 @@ def wrap(text: Text, width: int, hang: int = 0) -> list[Text]:
 
 def _line_end(plain: str, start: int, width: int) -> int:
     """Where the line that begins at ``start`` ends."""
-    end, used = start, 0
-    while end < len(plain) and (used := used + cell_len(plain[end])) <= width:
-        end += 1
+    end = min(start + width, len(plain))
+    while end > start and cell_len(plain[start:end]) > width:
+        end -= 1
     if end == len(plain):
         return end
     space = plain.rfind(" ", start, end + 1)
@@ -125,23 +125,28 @@ def bar(fraction: float, width: int) -> str:
     return "█" * full + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[rest]
 
 
-def to_string(lines: Sequence[Text], width: int, *, color: bool, unicode: bool) -> str:
+def to_string(lines: Sequence[Text], *, color: bool, unicode: bool) -> str:
     """The lines as text with or without ANSI colours, without trailing blanks."""
+    for line in lines:
+        line.rstrip()
+    text = _ansi(Text("\n").join(lines)) if color else "".join(f"{line.plain}\n" for line in lines)
+    text = text.replace(_NO_BREAK, " ")
+    return text if unicode else text.translate(_ASCII)
+
+
+def _ansi(text: Text) -> str:
     out = StringIO()
+    # Everything is said explicitly: what the environment asks for has been weighed by the caller.
     console = Console(
         file=out,
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
         force_jupyter=False,
         legacy_windows=False,
         highlight=False,
         emoji=False,
         markup=False,
     )
-    for line in lines:
-        line.rstrip()
-        console.print(line, soft_wrap=True)
-    text = out.getvalue().replace(_NO_BREAK, " ")
-    return text if unicode else text.translate(_ASCII)
+    console.print(text, soft_wrap=True)
+    return out.getvalue()

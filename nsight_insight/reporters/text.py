@@ -42,7 +42,7 @@ def render(report: Report, options: RenderOptions) -> str:
         if block and lines:
             lines.append(_layout.styled(""))
         lines += block
-    return _layout.to_string(lines, page.width, color=options.color, unicode=options.unicode)
+    return _layout.to_string(lines, color=options.color, unicode=options.unicode)
 
 
 def _findings(report: Report, page: Page, options: RenderOptions) -> list[list[Text]]:
@@ -78,4 +78,4 @@ def render_sections(title: str, sections: Sequence[tuple[str, Sequence[str]]], o
             kept = paragraph.startswith(" ")
             body += [Text(paragraph)] if kept else _layout.wrap(Text(paragraph), page.body, hang)
         lines += _layout.labelled(label, body)
-    return _layout.to_string(lines, page.width, color=options.color, unicode=options.unicode)
+    return _layout.to_string(lines, color=options.color, unicode=options.unicode)

@@ -46,7 +46,7 @@ def evaluate(rule: Rule, table: FactTable, device_facts: FactTable, tools: Array
         tools: tool per subject (``ncu``, ``nsys``), for ``applies_to``.
     """
     size = len(table)
-    scope = build_scope(rule, table, device_facts)
+    scope = FactScope(rule, table, device_facts)
     applies = _applies(rule, scope, tools, size)
     verdict = np.ones(size)
     for clause in rule.when:
@@ -60,29 +60,41 @@ def evaluate(rule: Rule, table: FactTable, device_facts: FactTable, tools: Array
     fired &= priced
     gaps = _gaps(rule, scope, unknown, verdict)
     remedies = {
-        remedy.id: _savings(remedy.saving, {**scope, "upper": _full(remedy.saving.upper(scope), size)}, table)
+        remedy.id: _remedy_savings(remedy.saving, rule, table, device_facts)
         for remedy in rule.remedies
         if remedy.saving is not None
     }
     return Outcome(rule, table, scope, fired, unknown, expected, upper, remedies, gaps)
 
 
-def build_scope(rule: Rule, table: FactTable, device_facts: FactTable) -> dict[str, Array]:
-    """Every array an expression of the rule may name, unknown facts filled with NaN or None."""
-    size = len(table)
-    scope: dict[str, Array] = {}
-    for name, fact in vocabulary.facts(rule.scope).items():
-        values = _device_values(name, table, device_facts)
+class FactScope(dict[str, Array]):
+    """Name -> array for one rule, each fetched when it is first asked for; unknown facts are NaN or None.
+
+    Raises:
+        KeyError: a name that is neither fact, parameter nor let of the rule.
+    """
+
+    def __init__(self, rule: Rule, table: FactTable, device_facts: FactTable) -> None:
+        super().__init__()
+        self.rule, self.table, self.device_facts = rule, table, device_facts
+
+    def __missing__(self, name: str) -> Array:
+        self[name] = values = self._fetch(name)
+        return values
+
+    def _fetch(self, name: str) -> Array:
+        size = len(self.table)
+        if name in self.rule.params:
+            return np.full(size, self.rule.params[name].value)
+        if name in self.rule.let:
+            return _full(self.rule.let[name](self), size)
+        fact = vocabulary.facts(self.rule.scope)[name]
+        values = _device_values(name, self.table, self.device_facts)
         if values is None:
-            values = table.values.get(name)
-        if values is None:
-            values = np.full(size, None, dtype=object) if fact.kind == "text" else np.full(size, np.nan)
-        scope[name] = values
-    for name, param in rule.params.items():
-        scope[name] = np.full(size, param.value)
-    for name, expression in rule.let.items():
-        scope[name] = _full(expression(scope), size)
-    return scope
+            values = self.table.values.get(name)
+        if values is not None:
+            return values
+        return np.full(size, None, dtype=object) if fact.kind == "text" else np.full(size, np.nan)
 
 
 def _device_values(name: str, table: FactTable, device_facts: FactTable) -> Array | None:
@@ -106,7 +118,8 @@ def _applies(rule: Rule, scope: Mapping[str, Array], tools: Array, size: int) ->
         mask &= np.isin(np.array([str(value) for value in values]), wanted)
     if rule.applies_cc is not None:
         low, high = rule.applies_cc
-        cc = np.where(np.isnan(scope["cc"]), scope["min_cc"], scope["cc"]) if "cc" in scope else scope["min_cc"]
+        known = "cc" in vocabulary.facts(rule.scope)
+        cc = np.where(np.isnan(scope["cc"]), scope["min_cc"], scope["cc"]) if known else scope["min_cc"]
         with np.errstate(invalid="ignore"):
             mask &= (cc >= low) & (cc <= high)
     return mask
@@ -125,6 +138,12 @@ def _savings(saving: SavingRule, scope: Mapping[str, Array], table: FactTable) -
     return np.clip(expected * scale, 0.0, upper), upper
 
 
+def _remedy_savings(saving: SavingRule, rule: Rule, table: FactTable, device_facts: FactTable) -> tuple[Floats, Floats]:
+    scope = FactScope(rule, table, device_facts)
+    scope["upper"] = _full(saving.upper(scope), len(table))
+    return _savings(saving, scope, table)
+
+
 def _gaps(rule: Rule, scope: Mapping[str, Array], unknown: Bools, verdict: Array) -> frozenset[str]:
     if not unknown.any():
         return frozenset()
@@ -136,7 +155,7 @@ def _gaps(rule: Rule, scope: Mapping[str, Array], unknown: Bools, verdict: Array
     if (~np.isnan(verdict[unknown])).any():
         expressions += [rule.saving.upper, rule.saving.expected]
     names = expand(frozenset().union(*(e.names for e in expressions)), rule)
-    return frozenset(name for name in names if name in scope and _missing(scope[name][unknown]).any())
+    return frozenset(name for name in names if _missing(scope[name][unknown]).any())
 
 
 def expand(names: frozenset[str], rule: Rule) -> frozenset[str]:

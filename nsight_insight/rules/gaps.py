@@ -13,7 +13,6 @@ from nsight_insight.model.finding import NotEvaluated
 from nsight_insight.model.profile import Profile
 from nsight_insight.rules import vocabulary
 from nsight_insight.rules.evaluate import Outcome, expand
-from nsight_insight.rules.expr import Array
 from nsight_insight.rules.findings import kernel_name
 from nsight_insight.rules.model import Rule
 from nsight_insight.views.facts import KERNEL, FactTable
@@ -78,7 +77,6 @@ def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEv
     if not len(rows) or time_ns < MIN_SHARE * kernel_ns:
         return None
     missing = missing_inputs(outcome)
-    cc = outcome.scope.get("cc")
     return NotEvaluated(
         rule=outcome.rule.id,
         title=outcome.rule.title,
@@ -86,7 +84,7 @@ def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEv
         reason=_reason(missing, profile),
         kernels=len({kernel_name(outcome, int(row)) for row in rows}),
         time_ns=time_ns,
-        collect=_command(outcome, missing, cc),
+        collect=_command(outcome, missing),
     )
 
 
@@ -120,10 +118,11 @@ def missing_inputs(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _absent(outcome: Outcome, need: str) -> bool:
-    values = outcome.scope.get(need)
-    if values is None or values.dtype == object:
-        return values is None
-    return bool(np.isnan(values[outcome.unknown]).any())
+    """True when a need that is itself a fact is unknown; other needs (raw columns, API data) count as absent."""
+    fact = vocabulary.facts(outcome.rule.scope).get(need)
+    if fact is None or fact.kind == "text":
+        return fact is None
+    return bool(np.isnan(outcome.scope[need][outcome.unknown]).any())
 
 
 def _reason(missing: tuple[str, ...], profile: Profile) -> str:
@@ -133,11 +132,11 @@ def _reason(missing: tuple[str, ...], profile: Profile) -> str:
     return "not in the input: " + ", ".join(missing) if missing else "the inputs do not say"
 
 
-def _command(outcome: Outcome, missing: tuple[str, ...], cc: Array | None) -> str:
+def _command(outcome: Outcome, missing: tuple[str, ...]) -> str:
     wanted = [name for name in missing if not name.startswith(_GPU_FACTS)]
     if not wanted:
         return ""
     tool = "nsys" if NSYS_NEEDS.intersection(wanted) else "ncu"
-    known = cc[outcome.unknown] if cc is not None else np.array([np.nan])
-    known = known[~np.isnan(known)]
+    chips = outcome.scope["cc"] if "cc" in vocabulary.facts(outcome.rule.scope) else np.array([np.nan])
+    known = chips[~np.isnan(chips)]
     return collect_command(wanted, float(known[0]) if len(known) else None, tool)

@@ -71,6 +71,16 @@ class Activities:
         return mask
 
     @cached_property
+    def runs(self) -> Bools:
+        """True for kernels, and for CUDA graphs that were traced as a whole."""
+        return self.kind(Kind.KERNEL, Kind.GRAPH)
+
+    def count(self, rows: Ints) -> Floats:
+        """Launches or calls that each row stands for; NaN where the input does not say."""
+        count = self.column("count")[rows].astype(np.float64)
+        return np.where(count < 0, np.nan, count)
+
+    @cached_property
     def metered(self) -> Ints:
         """Launches profiled by ncu, each once: where two pages hold the same launch, the raw page's row."""
         ncu = self.kind(Kind.KERNEL) & (self.tool == "ncu")
@@ -88,28 +98,27 @@ class Activities:
 
     @cached_property
     def base(self) -> Ints:
-        """Kernel rows that say where time goes: the primary ones.
+        """Kernel and graph rows that say where time goes: the primary ones.
 
         ncu launches are among them unless nsys saw the same program; then they only explain its kernels.
         """
-        return self.rows(self.kind(Kind.KERNEL) & self.column("primary"))
+        return self.rows(self.runs & self.column("primary"))
 
     @cached_property
     def device(self) -> Ints:
         """Device per row; rows that do not say belong to the profile's only device, if there is just one."""
         device = self.column("device")
-        kernels = self.kind(Kind.KERNEL)
-        known = np.unique(device[kernels & (device >= 0)])
+        known = np.unique(device[self.runs & (device >= 0)])
         if len(known) == 0:
             known = np.array([entry.index for entry in self.profile.devices], dtype=np.int64)
         return np.where(device < 0, known[0], device) if len(known) == 1 else device
 
     @cached_property
     def name_codes(self) -> tuple[Ints, list[str]]:
-        """Code per row and normalised kernel name per code; rows that are no kernels share code -1."""
+        """Code per row and normalised kernel name per code; rows that ran nothing have code -1."""
         import pandas as pd
 
-        kernels = self.kind(Kind.KERNEL)
+        kernels = self.runs
         codes = np.full(self.size, -1, dtype=np.int64)
         raw, names = pd.factorize(self.column("name")[kernels], use_na_sentinel=False)
         normal = [normalize(str(name)) for name in names]
@@ -136,6 +145,7 @@ class Activities:
     def family(self, rows: Ints) -> Array:
         """Kernel family at ``rows``; 'unknown' where the name says nothing."""
         values = self.column("family")[rows]
+        values = np.where(self.column("kind")[rows] == Kind.GRAPH.value, "graph", values)
         return np.where(values == "", "unknown", values)
 
     def tensor_core(self, rows: Ints) -> Array:

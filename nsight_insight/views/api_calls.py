@@ -54,7 +54,7 @@ def api_facts(acts: Activities, rows: Ints, totals: Totals, steady: Window | Non
         return
     kinds = purposes(acts, rows)
     duration = acts.column("duration")[rows] * NS
-    calls = acts.column("count")[rows].astype(float)
+    calls = acts.count(rows)
     totals.add("api_time", rows, duration)
     for label, stem in (("launch", "launch_api"), ("sync", "sync_api"), ("malloc", "malloc_api")):
         totals.add(f"{stem}_time", rows, duration, kinds == label)

@@ -53,7 +53,7 @@ def copy_facts(acts: Activities, rows: Ints, totals: Totals, first_kernel: float
 def _sums(acts: Activities, rows: Ints, totals: Totals) -> None:
     duration = acts.column("duration")[rows] * NS
     size = acts.column("bytes")[rows]
-    count = acts.column("count")[rows].astype(float)
+    count = acts.count(rows)
     totals.add("copy_time", rows, duration)
     totals.add("copy_bytes", rows, size)
     totals.add("copies", rows, count)

@@ -32,7 +32,7 @@ def derive(columns: Columns) -> dict[str, Array]:
             "tail_loss": tail_loss(columns),
             "grid_fill": np.minimum(columns("grid") / columns("sm_count"), 1.0),
             "occupancy_limiter": occupancy_limiter(columns),
-            "occupancy_gap": columns("theoretical_occupancy") - columns("achieved_occupancy"),
+            "occupancy_gap": np.maximum(columns("theoretical_occupancy") - columns("achieved_occupancy"), 0.0),
             "thread_efficiency": columns("threads_per_instruction") / WARP,
             "wave_count": columns("waves"),
             "dram_bytes_moved": columns("work_bytes"),

@@ -89,7 +89,7 @@ def _same(acts: Activities, kernels: Kernels, own: Ints) -> Join:
     rows, size = acts.base[own], len(own)
     return Join(
         kernels.groups.codes[own], place[rows], np.nan_to_num(acts.column("duration")[rows]) * NS,
-        acts.column("count")[rows], np.full(size, "same", dtype=object), np.zeros(size, dtype=bool),
+        np.nan_to_num(acts.count(rows)).astype(np.int64), np.full(size, "same", dtype=object), np.zeros(size, dtype=bool),
     )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ class _Matcher:
         )  # fmt: skip
         cells = Groups(codes, len(first))
         self.time = np.nan_to_num(cells.sum(acts.column("duration")[self.base])) * NS
-        self.launches = cells.sum(acts.column("count")[self.base].astype(float)).astype(np.int64)
+        self.launches = np.nan_to_num(cells.sum(acts.count(self.base))).astype(np.int64)
         self.kernel = kernels.groups.codes[timed][first]
         self.explains = ~np.isin(acts.metered, acts.base[own])
         self.cell = self.base[first]

@@ -39,7 +39,7 @@ def build_kernel(acts: Activities) -> FactTable:
     values["time_share"] = share_of_device(total, devices, acts)
     table = FactTable(
         KERNEL, values, _keys(acts, lead), groups.members(rows), lead, np.nan_to_num(total) * NS, devices,
-        groups.sum(acts.column("count")[rows].astype(float)).astype(np.int64),
+        np.nan_to_num(groups.sum(acts.count(rows))).astype(np.int64),
     )  # fmt: skip
     _add_metrics(acts, table, attach(acts, kernels))
     return table
@@ -47,7 +47,7 @@ def build_kernel(acts: Activities) -> FactTable:
 
 def _times(acts: Activities, kernels: Kernels) -> dict[str, Array]:
     rows, groups = acts.base, kernels.groups
-    duration, count = acts.column("duration")[rows] * NS, acts.column("count")[rows].astype(float)
+    duration, count = acts.column("duration")[rows] * NS, acts.count(rows)
     low, high = extremes(acts, rows)
     total, launches = groups.sum(duration), groups.sum(count)
     shapes = shape_columns(acts, rows)

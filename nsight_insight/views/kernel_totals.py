@@ -34,7 +34,7 @@ def one_of(values: Array, wanted: Sequence[str]) -> Bools:
 def kernel_facts(acts: Activities, rows: Ints, totals: Totals) -> None:
     """Add the sums over ``rows``, the kernels of one device."""
     duration = acts.column("duration")[rows] * NS
-    count = acts.column("count")[rows].astype(float)
+    count = acts.count(rows)
     codes = acts.name_codes[0][rows]
     totals.add("kernel_time", rows, duration)
     totals.add("launches", rows, count)

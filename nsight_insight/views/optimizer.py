@@ -44,7 +44,7 @@ def find_loop(acts: Activities, rows: Ints) -> Loop:
     first = np.full(len(names), len(rows), dtype=np.int64)
     np.minimum.at(first, groups.codes, np.arange(len(rows)))
     patterns = np.array([classify(str(name)).pattern for name in acts.column("name")[rows[first]]], dtype=object)
-    launches = np.nan_to_num(groups.sum(acts.column("count")[rows].astype(float)))
+    launches = np.nan_to_num(groups.sum(acts.count(rows)))
     seconds = groups.sum(acts.column("duration")[rows]) * NS
     with np.errstate(all="ignore"):
         anchor = (patterns == ANCHOR) & (launches >= MIN_LAUNCHES) & (seconds / launches <= MAX_MEAN)

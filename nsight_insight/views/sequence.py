@@ -21,6 +21,9 @@ from nsight_insight.views.work import Columns
 
 BETWEEN: Final = 2
 """Kernels that may lie between a cast and the one that undoes it."""
+WIDE: Final = ("fp32", "fp64")
+MAX_RATIO: Final = 2.0
+"""Threads of two casts of one tensor: PyTorch gives a thread four or eight elements, by the narrower type."""
 FILTERED: Final = "neighbours are those among the profiled launches; kernels that ncu skipped are not seen"
 
 
@@ -73,7 +76,7 @@ def _table(acts: Activities, order: Order) -> FactTable:
     values = {
         **identity(acts, rows), **shape_columns(acts, rows), "duration": duration,
         **dict.fromkeys(("mean_duration", "min_duration", "max_duration"), duration),
-        "launches": acts.column("count")[rows].astype(float),
+        "launches": acts.count(rows),
     }  # fmt: skip
     devices = acts.device[rows]
     own = own_type(values["dtype_in"], values["tensor_core"], Columns({}, len(rows)))
@@ -90,7 +93,7 @@ def _table(acts: Activities, order: Order) -> FactTable:
 def _base_time(acts: Activities, rows: Ints) -> tuple[Floats, Ints]:
     """Seconds and launches of the time base that each row stands for."""
     if acts.column("primary")[rows].all():
-        return np.nan_to_num(acts.column("duration")[rows]) * NS, acts.column("count")[rows]
+        return np.nan_to_num(acts.column("duration")[rows]) * NS, np.nan_to_num(acts.count(rows)).astype(np.int64)
     pairs, size = join(acts, kernels_of(acts)), len(acts.metered)
     place = np.zeros(acts.size, dtype=np.int64)
     place[acts.metered] = np.arange(size)
@@ -111,21 +114,28 @@ def _neighbours(acts: Activities, order: Order, values: dict[str, Array]) -> Non
 def pingpong(order: Order, values: Mapping[str, Array]) -> tuple[Floats, Floats]:
     """Casts undone soon after, and whether a matrix kernel in between needed them.
 
-    The source type of some casts is not in their name: one unknown end of the four is let pass. 0 for
-    everything that is no cast; NaN for casts of which neither type is known.
+    The source type of some casts is not in their name: one unknown end of the four is let pass. Casting down
+    for a narrow matrix kernel and up after it is what mixed precision is; casting up for a wide one and down
+    again is not. Without a matrix kernel both casts must be of about the same size, or they are of different
+    tensors. 0 for everything that is no cast; NaN for casts of which neither type is known.
     """
     family, source, target = values["family"], values["dtype_in"], values["dtype_out"]
     cast, matrix = (family == "cast").astype(float), one_of(family, MATRIX).astype(float)
+    size, wide = values["grid"] * values["block"], one_of(target, WIDE)
     undone = np.zeros(len(family), dtype=bool)
-    over_matrix, between = undone.copy(), undone.copy()
+    over_matrix, between, needed = undone.copy(), undone.copy(), undone.copy()
     for by in range(1, BETWEEN + 2):
         forth = _agree(target, order.shifted(source, by))
         back = _agree(source, order.shifted(target, by))
         opposite = (forth + back == 2) | ((forth == 1) & np.isnan(back)) | (np.isnan(forth) & (back == 1))
-        found = (cast == 1) & (order.shifted(cast, by) == 1) & opposite & ~undone
+        ratio = order.shifted(size, by) / size
+        alike = between | ~((ratio < 1 / MAX_RATIO) | (ratio > MAX_RATIO))
+        found = (cast == 1) & (order.shifted(cast, by) == 1) & opposite & alike & ~undone & ~needed
         over_matrix |= found & between
         undone |= found
-        between |= order.shifted(matrix, by) == 1
+        crossed = order.shifted(matrix, by) == 1
+        between |= crossed
+        needed |= crossed & ~(wide & (forth == 1))
     blank = (cast == 1) & (source == None) & (target == None)  # noqa: E711  elementwise
     unknown: Bools = blank & ~undone
     return np.where(unknown, np.nan, undone.astype(float)), np.where(unknown, np.nan, over_matrix.astype(float))

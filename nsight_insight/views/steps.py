@@ -75,7 +75,7 @@ def find_steps(acts: Activities, rows: Ints) -> Steps | None:
             return scaled
         if not counted:
             return _by_period(acts, rows)
-    count = counted or int(acts.column("count")[_scaler_updates(acts, rows)].sum())
+    count = counted or int(np.nansum(acts.count(_scaler_updates(acts, rows))))
     return Steps(count) if count else None
 
 
@@ -224,7 +224,7 @@ def _counted_ranges(acts: Activities) -> int:
     found = np.flatnonzero(_named(acts, acts.kind(Kind.RANGE)))
     if not len(found):
         return 0
-    counts = np.bincount(acts.column("source")[found], weights=acts.column("count")[found].astype(float))
+    counts = np.bincount(acts.column("source")[found], weights=np.nan_to_num(acts.count(found)))
     return int(counts.max())
 
 

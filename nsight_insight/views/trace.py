@@ -56,20 +56,20 @@ def _measure(acts: Activities, subject: _Device) -> None:
 def _rows(acts: Activities, subject: _Device, *kinds: Kind) -> Ints | None:
     """The device's primary rows of some kinds; None where rows do not say to which device they belong."""
     rows = acts.rows(acts.kind(*kinds) & acts.column("primary"))
-    if subject.alone:
-        return rows
     device = acts.device[rows]
-    return None if (device < 0).any() else rows[device == subject.index]
+    if (device < 0).any() and not subject.alone:
+        return None
+    return rows[(device == subject.index) | (device < 0)]
 
 
 def _of_device(acts: Activities, subject: _Device) -> Bools:
-    here: Bools = np.ones(acts.size, dtype=bool) if subject.alone else acts.device == subject.index
+    here: Bools = (acts.device == subject.index) | (subject.alone & (acts.device < 0))
     return here
 
 
 def _first_kernel(acts: Activities, subject: _Device) -> float:
     """Start of the device's first kernel in any nsys report of the profile; NaN when none has times."""
-    kernels = acts.kind(Kind.KERNEL) & (acts.tool != "ncu") & _of_device(acts, subject)
+    kernels = acts.runs & (acts.tool != "ncu") & _of_device(acts, subject)
     start = acts.column("start")[kernels]
     return float(np.nanmin(start)) if len(start) and not np.isnan(start).all() else float("nan")
 
@@ -78,7 +78,7 @@ def _queue(acts: Activities, subject: _Device) -> None:
     """Mean queueing time over all kernel rows that carry it, primary or not, weighted by launches."""
     rows = acts.rows(acts.kind(Kind.KERNEL) & ~np.isnan(acts.column("queue_duration")) & _of_device(acts, subject))
     if len(rows):
-        queued, count = acts.column("queue_duration")[rows] * NS, acts.column("count")[rows]
+        queued, count = acts.column("queue_duration")[rows] * NS, np.nan_to_num(acts.count(rows))
         lead = rows[single(queued * count)]
         subject.totals.set("queue_time", float(np.average(queued, weights=np.maximum(count, 1))), int(lead))
 
@@ -90,7 +90,7 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
     if steps is not None:
         totals.set("steps", float(steps.count))
     start = acts.column("start")[rows]
-    active = _rows(acts, subject, Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
+    active = _rows(acts, subject, Kind.KERNEL, Kind.GRAPH, Kind.MEMCPY, Kind.MEMSET)
     if active is None or np.isnan(start).any() or np.isnan(acts.column("start")[active]).any():
         return None
     begin = acts.column("start")[active]
@@ -103,7 +103,7 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
     _window_facts(totals, "steady_", found)
     inside = (start >= found.start) & (start < found.end)
     totals.set("steady_steps", float(steady[1] - steady[0]))
-    totals.add("steady_launches", rows, acts.column("count")[rows].astype(float), inside)
+    totals.add("steady_launches", rows, acts.count(rows), inside)
     totals.add("steady_kernel_time", rows, acts.column("duration")[rows] * NS, inside)
     return found
 

@@ -25,8 +25,8 @@ SEQUENCE_FACTS: Final = (
     *numbers(
         _SEQUENCE,
         NUMBER,
-        ("pingpong", "1 when an opposite cast follows on the stream with at most two kernels between", ()),
-        ("pingpong_matrix", "1 when a gemm, conv or attention kernel lies between the two casts of a pingpong", ()),
+        ("pingpong", "1 when an opposite cast of about the same size follows with at most two kernels between", ()),
+        ("pingpong_matrix", "1 when the casts of a pingpong lead to and from a matrix kernel in FP32 or FP64", ()),
         ("repeats_per_step", "times this kernel with this grid runs per training step", ()),
         ("steps", "steps found in the window", ()),
     ),
@@ -69,7 +69,7 @@ _API_TIMES: Final = numbers(
     ("sync_api_time", "time in synchronizing calls, mostly waiting for useful work", ("api",)),
     ("malloc_api_time", "time in cudaMalloc/cudaFree and host allocation", ("api",)),
     ("module_load_time", "time loading modules and libraries, JIT included", ("api",)),
-    ("steady_malloc_api_time", "time in allocation calls inside the steady window", ("api_trace",)),
+    ("steady_malloc_api_time", "time in allocation calls inside the steady window", ("api", "start")),
     column="duration",
 )
 
@@ -101,8 +101,8 @@ _COUNTS: Final = (
         ("launch_api_calls", "launch calls", ("api",)),
         ("sync_api_calls", "synchronizing calls", ("api",)),
         ("malloc_api_calls", "allocation calls", ("api",)),
-        ("steady_malloc_api_calls", "allocation calls inside the steady window", ("api_trace",)),
-        ("steady_sync_api_calls", "synchronizing calls inside the steady window", ("api_trace",)),
+        ("steady_malloc_api_calls", "allocation calls inside the steady window", ("api", "start")),
+        ("steady_sync_api_calls", "synchronizing calls inside the steady window", ("api", "start")),
         ("tiny_launches", "launches of kernel rows shorter than 10 us on average", ()),
         ("optimizer_loop_launches", "launches of a per-parameter optimizer loop", ()),
         ("optimizer_loop_kernels", "different kernels of that loop", ()),

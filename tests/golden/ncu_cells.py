@@ -11,13 +11,16 @@ from nsight_insight.model.profile import ReadResult, Table
 from nsight_insight.readers import ncu_csv
 from nsight_insight.readers.text import open_path
 
+_PER = ("", "/s", "/second", "/block", "/cycle", "/sector")
+_PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 SCALES = {
-    **{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "nsecond": 1e-9, "usecond": 1e-6, "msecond": 1e-3, "second": 1.0},
-    **{"hz": 1.0, "Khz": 1e3, "Mhz": 1e6, "Ghz": 1e9, "cycle/second": 1.0, "cycle/nsecond": 1e9},
-    **{f"{p}byte{per}": f for p, f in zip("_KMGT", (1, 1e3, 1e6, 1e9, 1e12), strict=True) for per in ("", "/s", "/block")},
+    **{f"{prefix}byte{per}": scale for prefix, scale in _PREFIXES.items() for per in _PER},
+    **{f"{prefix}hz": scale for prefix, scale in _PREFIXES.items()},
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
     "%": 0.01,
-}  # fmt: skip
-SCALES.update({unit.removeprefix("_"): scale for unit, scale in SCALES.items()})
+}
 TIMES = ("duration", "min", "avg", "median", "max")
 SHAPES = tuple(f"{name}_{axis}" for name in ("grid", "block") for axis in "xyz")
 IDENTITY = ("name", "cc", "nvtx", "thread", "correlation", "process", "context", "stream", "device")
@@ -40,6 +43,12 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")
 
 
+@lru_cache(maxsize=4096)
+def cells(path: Path, number: int) -> list[str]:
+    """The record that starts in a line."""
+    return next(csv.reader([lines(path)[number - 1]]))
+
+
 def records(path: Path) -> Iterator[dict[str, str]]:
     """Every record under the heading, by heading."""
     with path.open(encoding="utf-8", newline="") as stream:
@@ -57,9 +66,12 @@ def cell_at(path: Path, found: Table, row: int, column: str) -> tuple[str, str]:
     place = found.source.locate(row, column, int(found.columns["line"][row]))
     assert place.line is not None
     assert place.column is not None
-    record = next(csv.reader([lines(path)[place.line - 1]]))
-    unit = next(csv.reader([lines(path)[1]])) if found.source.report == "raw" else record
-    return record[place.column - 1], unit[place.column - 1 - (found.source.report != "raw")]
+    record = cells(path, place.line)
+    unit = cells(path, 2) if found.source.report == "raw" else record
+    text, printed = record[place.column - 1], unit[place.column - 1 - (found.source.report != "raw")]
+    # ncu scales cells with instances one by one, but prints the unit of the largest above them.
+    counted = text.endswith(")") and "." not in text.partition(" (")[0]
+    return text, printed.removeprefix("K") if counted else printed
 
 
 def metrics_of(found: Table) -> list[str]:

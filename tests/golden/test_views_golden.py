@@ -144,6 +144,15 @@ def test_every_weight_is_cast_once_per_step() -> None:
     assert table.values["repeats_per_step"][down][first].sum() == 204 / 4
 
 
+def test_one_gradient_per_step_is_cast_up_and_down_again() -> None:
+    """Mixed precision around GEMMs and weights is no ping-pong; the head's input gradient is."""
+    table = _nsys("amp_fp16", "cuda_gpu_trace")[SEQUENCE]
+    found = table.values["pingpong"] == 1
+    assert found.sum() == 4
+    assert set(table.values["grid"][found]) == {8192.0}
+    assert (table.values["pingpong_matrix"] == 0).all()
+
+
 def _raw(column: str) -> list[float]:
     with (LAB / "ncu/raw_base.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))[1:]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from nsight_insight.catalog.kernels import classify
 
+from nsight_insight.catalog.kernels import classify
 from nsight_insight.catalog.names import base_name
 from nsight_insight.model.columns import ACTIVITY_COLUMNS, FILL
 from nsight_insight.model.profile import ColumnOrigin, Device, Profile, Source

@@ -374,7 +374,7 @@ def test_broken_pipe_is_quiet() -> None:
     script = (
         "import sys; from tests.unit.make_report import report; from nsight_insight.cli import _run;"
         "from nsight_insight.cli.main import main;"
-        "_run.analyze = lambda *_: report(*report().findings * 400);"
+        "_run.analyze = lambda *_: report(*report().findings * 40);"
         "sys.exit(main(['analyze', 'x', '-v']))"
     )
     process = subprocess.Popen(
@@ -433,7 +433,7 @@ def test_every_place_in_the_report_holds_what_it_says(capsys: pytest.CaptureFixt
     """Walk back from the JSON to the cells of the files."""
     assert main(["demo", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    rows = {path.name: list(csv.reader(path.open(encoding="utf-8", newline=""))) for path in DEMO.glob("*.csv")}
+    rows = {path.name: list(csv.reader(path.read_text(encoding="utf-8").splitlines())) for path in DEMO.glob("*.csv")}
     checked = 0
     for finding in document["findings"]:
         for value in (value for item in finding["evidence"] for value in item["values"] if value["location"]):

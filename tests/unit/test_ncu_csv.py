@@ -396,6 +396,17 @@ def test_instances_count_as_their_aggregate() -> None:
     assert found.columns["instructions_executed"].tolist() == [1440.0]
 
 
+def test_cells_with_instances_are_scaled_one_by_one() -> None:
+    name = "launch__shared_mem_per_block_dynamic"
+    cells = ["0 (0)", "24 (24)", "1.05 (1.05)", "2.000000"]
+    found = table(wide({DURATION: ["5"] * 4, name: cells}, {DURATION: "ns", name: "Kbyte/block"}))
+    assert found.columns["shared_dynamic"].tolist() == [0.0, 24.0, 1050.0, 2000.0]
+    result = read(wide({DURATION: ["5"] * 3, name: ["24 (24)", "1.05 (1.05)", "2.0"]}, {DURATION: "ns", name: "Mbyte"}))
+    assert result.tables[0].columns["shared_dynamic"].tolist() == [24.0, pytest.approx(np.nan, nan_ok=True), 2e6]
+    assert result.tables[0].source.reasons["shared_dynamic"].tolist() == [0, Missing.WRONG_UNIT, 0]
+    assert "Mbyte or less" in result.issues[0].text
+
+
 def test_long_cells() -> None:
     instances = "; ".join(["1"] * 100_000)
     found = table(wide({DURATION: ["5"], "inst_executed": [f"100,000 ({instances})"]}, {DURATION: "ns"}))

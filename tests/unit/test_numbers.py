@@ -107,6 +107,8 @@ def test_one_damaged_cell_does_not_cost_the_table() -> None:
         ("0x10", Missing.UNPARSABLE),
         ("1.2.3", Missing.UNPARSABLE),
         ("--1", Missing.UNPARSABLE),
+        ("1e999", Missing.UNPARSABLE),
+        ("9" * 400, Missing.UNPARSABLE),
         ("\u0661\u0662", Missing.UNPARSABLE),
         ("17,664 (0; 0; 3)", Missing.UNPARSABLE),
     ],
@@ -160,7 +162,7 @@ def test_columns_keep_a_reason_for_each_gap() -> None:
 
 @pytest.mark.parametrize("style", Style)
 def test_the_quick_path_for_plain_columns_agrees_with_the_careful_one(style: Style) -> None:
-    cells = ["1", "22.5", "-3", "0.000001", "1.024", "1.000.000", "", "4-4", "5.", "6\n7", "8"]
+    cells = ["1", "22.5", "-3", "0.000001", "1.024", "1.000.000", "", "4-4", "5.", "6\n7", "8", "9" * 400]
     for size in range(len(cells) + 1):
         for part in (cells[:size], cells[size:]):
             values, codes = parse_numbers(part, style)

@@ -64,16 +64,33 @@ def test_pingpong(rows: tuple[Row, ...], expected: list[int]) -> None:
     assert _facts("pingpong", *rows) == expected
 
 
+def test_casts_of_different_sizes_are_of_different_tensors() -> None:
+    up, down = ({**row, "block_x": 128.0, "grid_x": grid} for row, grid in ((UP, 8192.0), (DOWN, 4096.0)))
+    assert _facts("pingpong", up, down) == [1, 0]
+    assert _facts("pingpong", up, {**down, "grid_x": 4095.0}) == [0, 0]
+    assert _facts("pingpong", {**up, "grid_x": 2000.0}, down) == [0, 0]
+    sgemm = {**GEMM, "dtype_in": "fp32"}
+    assert _facts("pingpong", up, sgemm, {**down, "grid_x": 5.0}) == [1, 0, 0], "a matrix kernel changes sizes"
+
+
 def test_casts_of_unknown_types_are_unknown() -> None:
     found = _facts("pingpong", BLANK, DOWN)
     assert np.isnan(found[0])
     assert found[1] == 0
 
 
-def test_a_matrix_kernel_between_is_told_apart() -> None:
-    assert _facts("pingpong_matrix", DOWN, GEMM, UP) == [1, 0, 0]
+def test_casting_down_for_a_narrow_matrix_kernel_is_mixed_precision() -> None:
+    assert _facts("pingpong", DOWN, GEMM, UP) == [0, 0, 0]
+    assert _facts("pingpong", UP, GEMM, DOWN) == [0, 0, 0], "the kernel did not use what was cast"
+    assert _facts("pingpong", UP, {**GEMM, "dtype_in": ""}, DOWN) == [0, 0, 0]
+
+
+def test_casting_up_for_a_wide_matrix_kernel_is_not() -> None:
+    sgemm = {**GEMM, "dtype_in": "fp32"}
+    assert _facts("pingpong", UP, sgemm, DOWN) == [1, 0, 0]
+    assert _facts("pingpong_matrix", UP, sgemm, DOWN) == [1, 0, 0]
+    assert _facts("pingpong", UP, sgemm, GEMM, DOWN) == [0, 0, 0, 0]
     assert _facts("pingpong_matrix", UP, NORM, DOWN) == [0, 0, 0]
-    assert _facts("pingpong_matrix", DOWN, UP, GEMM) == [0, 0, 0]
 
 
 def test_summaries_have_no_sequence() -> None:

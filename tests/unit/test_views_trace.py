@@ -100,6 +100,28 @@ def test_queue_time_is_a_mean_over_launches_of_any_report() -> None:
     assert _value(table, "kernel_time") == pytest.approx(100_010e-9)
 
 
+def test_copies_of_another_device_are_not_ours() -> None:
+    copy = {"kind": "memcpy", "name": "[CUDA memcpy Host-to-Device]", "duration": 9.0, "start": 90.0}
+    rows = [{**ROWS[0], "device": 0, "start": 1.0}, {**copy, "device": 0}, {**copy, "device": 1, "duration": 70.0}]
+    table = build(make_profile(rows, report="cuda_gpu_trace"), TRACE)
+    assert _value(table, "copy_time") == pytest.approx(9e-9)
+
+
+def test_graphs_traced_as_a_whole_are_time_on_the_gpu() -> None:
+    graph = {"kind": "graph", "name": "CUDA Graph 5", "count": 3, "duration": 900.0}
+    table = build(make_profile([*ROWS, graph]), TRACE)
+    assert _value(table, "kernel_time") == pytest.approx(100_910e-9)
+    assert _value(table, "time_graph") == pytest.approx(900e-9)
+    assert _value(table, "launches_graph") == 3
+
+
+def test_unknown_counts_are_not_minus_one() -> None:
+    migration = {"kind": "memcpy", "name": "[CUDA memcpy Unified Host-to-Device]", "count": -1, "bytes": 8.0}
+    table = build(make_profile([*ROWS, migration], report="um_sum"), TRACE)
+    assert np.isnan(_value(table, "copies"))
+    assert _value(table, "copy_bytes") == 8
+
+
 def test_ncu_launches_add_no_time_to_nsys() -> None:
     profile = make_profile(ROWS, ncu=[{"name": "sgemm", "duration": 9e9}])
     assert _value(build(profile, TRACE), "kernel_time") == pytest.approx(100_010e-9)
