@@ -27,7 +27,7 @@ class Resolver:
         self.dtypes, self.letters, self.archs = dtypes, letters, arch
         words = "|".join(re.escape(word) for word in sorted(dtypes, key=len, reverse=True))
         self.types = re.compile(rf"(?<![\w.])(?:{words})(?!\w)")
-        self.functor = re.compile(rf"\w<({words})(?![\w*])")
+        self.functor = re.compile(rf"\w<(?:bool, )?({words})(?![\w*])")
         self.sources: dict[str, Callable[[str], str]] = {
             "~first": self.first, "~float": self.first_float, "~operand": self.operand, "~param": self.parameter,
         }  # fmt: skip

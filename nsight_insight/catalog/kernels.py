@@ -60,8 +60,8 @@ class KernelPattern:
     """One entry of ``kernels.yaml``.
 
     Attributes:
-        function: ``match`` and ``unless`` are searched in the lower-case function name without template
-            arguments and parameters, not in the whole normalised name.
+        function: ``match`` and ``unless`` are searched in the lower-case function name without scopes,
+            template arguments and parameters, not in the whole normalised name.
         dtype_in: candidates, the first that gives something counts; ``dtype_out`` and ``arch`` likewise.
         literals: texts of which a matching name has at least one; empty when none is certain.
     """
@@ -118,7 +118,7 @@ def classify(name: str) -> KernelClass:
 @lru_cache(maxsize=16_384)
 def _classify(name: str) -> KernelClass:
     resolver = _resolver()
-    function = _FUNCTION.split(name, maxsplit=1)[0].lower()
+    function = _FUNCTION.split(name, maxsplit=1)[0].rpartition("::")[2].lower()
     for pattern in load_patterns():
         if found := pattern.search(name, function):
             return KernelClass(

@@ -7,7 +7,6 @@ matching. Names that were cut, or whose brackets do not match, still give a tree
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final
 
 MAX_LENGTH: Final = 16_384
@@ -15,45 +14,45 @@ MAX_LENGTH: Final = 16_384
 _MAX_DEPTH: Final = 48
 
 _OPEN: Final = {"<": ">", "(": ")", "{": "}"}
+_CLOSE: Final = frozenset(_OPEN.values())
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]++")
 _TOKEN = re.compile(r"[<>(){},]|[^<>(){},]+")
+_SUFFIXED: Final = tuple(f"{digit}{suffix}" for digit in range(10) for suffix in "uUlL")
+_WORDS: Final = (("::operator ()", ""), ("::operator()", ""), ("_3clocals_3e::", ""), ("->", "."))
 _NOISE: Final = tuple(
     (hints, re.compile(pattern), replacement)
     for hints, pattern, replacement in (
-        ((), r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]++| {2,}", " "),
         (("unnamed", "anonymous"), r"<unnamed>::|[({]anonymous(?: namespace)?[)}]::|(?<![\w<])unnamed>::", ""),
         (("_GLOBAL__N_", "_INTERNAL_", "_NV_ANON"), r"\b_(?:GLOBAL__N_|INTERNAL_|NV_ANON_NAMESPACE)\w*+(?:::)?", ""),
         (("CUB_", "THRUST_", "::__", "_V2"), r"\b(?:(?:CUB|THRUST)_\w++|__\d++|__cxx11|_V2)::", ""),
-        (("operator",), r"(?:::)?\boperator ?\( ?\)", ""),
-        (("operator",), r"\boperator ?(?:<=>|->\*?|<<=?|>>=?|[<>]=?)", "operator_"),
-        (("->",), r"->", "."),
-        (("[abi:", "[v", "_3clocals"), r"\[(?:abi:)?v\d++,[^\]]*+\]?|\[abi:[^\]]*+\]?|\b_3clocals_3e::", ""),
+        (("operator",), r"\boperator ?(?:\( ?\)|<=>|\.\*?|<<=?|>>=?|[<>]=?)", "operator_"),
+        (("[abi:", "[v"), r"\[(?:abi:)?v\d++,[^\]]*+\]?|\[abi:[^\]]*+\]?", ""),
         (("(instance",), r"\[?\blambda\(([^\[\]]{0,400}?)\) \(instance (\d{1,6})\)\]", r"{lambda(\1)#\2}"),
         (("[lambda(",), r"\[lambda\([^\[\]]{0,400}$", "\u2026"),
         (("const", "volatile", "__restrict"), r"\b(?:const|volatile|__restrict__|__restrict)\b", ""),
-        ((")",), r"\([A-Za-z_][\w: ]*+\)(?=-?\d)", ""),
+        ((")-", *(f"){digit}" for digit in range(10))), r"\([A-Za-z_][\w: ]*+\)(?=-?\d)", ""),
         (("=",), r"(?<=[<, ])[A-Za-z_][\w:]*+(?: [a-z]++){0,3}+=(?=-?\d)", ""),
-        (("u", "l", "L", "U"), r"(?<![\w.])(-?\d++)[uUlL]{1,3}\b", r"\1"),
-        (("true",), r"\btrue\b", "1"),
-        (("false",), r"\bfalse\b", "0"),
-        ((" ",), r" ++(?=[*&,)> ])|(?<=[(<]) ++", ""),
+        (_SUFFIXED, r"(?<![\w.])(-?\d++)[uUlL]{1,3}\b", r"\1"),
+        (("true", "false"), r"\b(?:(t)rue|false)\b", lambda found: "1" if found[1] else "0"),
+        (("  ", " *", " &", " ,", " )", " >", "( ", "< "), r" ++(?=[*&,)> ])|(?<=[(<]) ++", ""),
     )
 )
-"""Dialects to one, each with texts of which a name must hold one for it to apply: control characters, anonymous and versioned namespaces, call operators, ABI tags,
-``[lambda(T) (instance n)]``, qualifiers, ``(int)4`` and ``int=4`` and ``4ul``, booleans, spaces."""
+"""Dialects to one, each with texts of which a name must hold one for it to apply: anonymous and versioned
+namespaces, operators, ABI tags, ``[lambda(T) (instance n)]``, qualifiers, ``(int)4`` and ``int=4`` and
+``4ul``, booleans, spaces."""
 
 _QUALIFIER = re.compile(r"(?<![\w>)}])(?:[A-Za-z_]\w*+::)++")
 
 
-@dataclass(slots=True)
 class Part:
-    """A piece of text (``kind`` "") or a bracketed group with comma-separated items.
+    """A piece of text (``kind`` "") or a bracketed group with comma-separated items."""
 
-    ``items`` of a brace group (a lambda) is its text as one item.
-    """
+    __slots__ = ("items", "kind", "text")
 
-    kind: str
-    text: str = ""
-    items: list[list[Part]] = field(default_factory=lambda: [[]])
+    def __init__(self, kind: str, text: str = "") -> None:
+        self.kind = kind
+        self.text = text
+        self.items: list[list[Part]] = [[]] if kind else []
 
 
 Sequence = list[Part]
@@ -61,28 +60,32 @@ Sequence = list[Part]
 
 def clean(name: str) -> str:
     """The name in one dialect, brackets still unmatched."""
-    for hints, pattern, replacement in _NOISE:
-        if not hints or any(hint in name for hint in hints):
-            name = pattern.sub(replacement, name)
+    if not (name.isascii() and name.isprintable()):
+        name = _UNPRINTABLE.sub(" ", name)
+    for word, replacement in _WORDS:
+        name = name.replace(word, replacement)
+    for hints, pattern, substitute in _NOISE:
+        for hint in hints:
+            if hint in name:
+                name = pattern.sub(substitute, name)
+                break
     return name.strip()
 
 
 def parse(name: str) -> Sequence:
     """Bracket matching of a cleaned name; unmatched brackets become text."""
-    root = Part("")
+    root = Part("(")
     stack = [root]
     ignored = 0
     for piece in _TOKEN.findall(name):
         top = stack[-1]
-        if len(piece) > 1:
-            _append(top, piece)
-        elif piece in _OPEN:
+        if piece in _OPEN:
             if len(stack) > _MAX_DEPTH:
                 ignored += 1
             else:
                 stack.append(Part(piece))
                 top.items[-1].append(stack[-1])
-        elif piece in ">)}":
+        elif piece in _CLOSE:
             if ignored:
                 ignored -= 1
             else:
@@ -104,7 +107,9 @@ def _append(top: Part, text: str) -> None:
 
 def _close(stack: list[Part], piece: str) -> None:
     """Close the innermost group that ``piece`` ends; a ``<`` in between was a comparison."""
-    depth = next((i for i in range(len(stack) - 1, 0, -1) if _OPEN[stack[i].kind] == piece), 0)
+    depth = len(stack) - 1
+    while depth and _OPEN[stack[depth].kind] != piece:
+        depth -= 1
     if not depth or (piece == ">" and depth != len(stack) - 1):
         _append(stack[-1], piece)
     else:

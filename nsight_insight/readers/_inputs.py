@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,6 @@ from nsight_insight.readers import read
 from nsight_insight.readers.text import MAX_BYTES, SourceText, from_bytes, open_path
 
 STDIN: Final = "-"
-_PROBE_BYTES: Final = 4096
 _SHOWN: Final = 8
 """Files of a directory that are no profile: as many are named one by one."""
 
@@ -68,7 +66,6 @@ class Inputs:
         before, passed = len(self.results), []
         for path in _files(folder):
             try:
-                _refuse_binary(path)
                 self._add_one(path)
             except (UnrecognizedInput, EmptyInput) as error:
                 passed.append(Issue(Level.INFO, f"passed over: {error.text}", Location(str(path), error.line)))
@@ -101,23 +98,12 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield Path(parent) / name
 
 
-def _refuse_binary(path: Path) -> None:
-    """Keep a database or a checkpoint of many gigabytes from being read whole to be told it is no text."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_PROBE_BYTES)
-    except OSError:
-        return  # reading it says why
-    if b"\x00" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UnrecognizedInput(f"not a profile ({SourceText(str(path), head).describe()})", path=str(path))
-
-
 def _text_of(item: Input) -> SourceText:
     if isinstance(item, SourceText):
         return item
     if str(item) == STDIN:
         return from_bytes(STDIN, sys.stdin.buffer.read())
-    path = Path(item)
-    if path.is_file() and path.stat().st_size > MAX_BYTES:
+    text = open_path(item)
+    if not text.binary and Path(item).stat().st_size > MAX_BYTES:
         raise UnrecognizedInput(f"larger than {MAX_BYTES >> 30} GiB", path=str(item))
-    return open_path(item)
+    return text

@@ -85,7 +85,7 @@ def _override(rule: Rule, config: Config) -> Rule:
     severity = config.severity.get(rule.id, rule.severity)
     values = config.params.get(rule.id, {})
     params = {
-        name: Param(float(values[name]), param.unit, param.doc) if name in values else param
+        name: replace(param, value=values[name] * unit_scale(param.unit)) if name in values else param
         for name, param in rule.params.items()
     }
     return replace(rule, severity=severity, params=params)

@@ -80,6 +80,18 @@ class Activities:
         count = self.column("count")[rows].astype(np.float64)
         return np.where(count < 0, np.nan, count)
 
+    def launches(self, rows: Ints) -> Ints:
+        """``count`` as whole numbers, 0 where unknown."""
+        return np.nan_to_num(self.count(rows)).astype(np.int64)
+
+    def seconds(self, rows: Ints, name: str = "duration") -> Floats:
+        """A time column at ``rows`` in seconds."""
+        return np.asarray(self.column(name)[rows] * NS, dtype=np.float64)
+
+    def time(self, rows: Ints) -> Floats:
+        """Durations in seconds, 0 where unknown: what a row adds to its own time base."""
+        return np.nan_to_num(self.seconds(rows))
+
     @cached_property
     def metered(self) -> Ints:
         """Launches profiled by ncu, each once: where two pages hold the same launch, the raw page's row."""

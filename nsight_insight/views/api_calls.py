@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.totals import Totals
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def api_facts(acts: Activities, rows: Ints, totals: Totals, steady: Window | Non
     if not len(rows):
         return
     kinds = purposes(acts, rows)
-    duration = acts.column("duration")[rows] * NS
+    duration = acts.seconds(rows)
     calls = acts.count(rows)
     totals.add("api_time", rows, duration)
     for label, stem in (("launch", "launch_api"), ("sync", "sync_api"), ("malloc", "malloc_api")):

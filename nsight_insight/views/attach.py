@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.derived import tail_loss
 from nsight_insight.views.facts import Array, Floats, Ints
 from nsight_insight.views.gpu import device_columns
@@ -106,7 +106,7 @@ def attach(acts: Activities, kernels: Kernels) -> Attached | None:
     rows = acts.metered[pairs.launch]
     groups = Groups(pairs.kernel, kernels.groups.size)
     columns = {name: column[pairs.launch] for name, column in launch_columns(acts, acts.metered).items()}
-    duration = np.nan_to_num(acts.column("duration")[rows]) * NS
+    duration = acts.time(rows)
     untimed = np.bincount(pairs.kernel, weights=pairs.time, minlength=groups.size)[pairs.kernel] == 0
     weights = np.where(untimed, duration, pairs.time)
     return Attached(rows, groups, columns, weights, pairs.launches.astype(float), pairs.level)

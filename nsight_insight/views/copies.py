@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.totals import Totals
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ def copy_facts(acts: Activities, rows: Ints, totals: Totals, first_kernel: float
     totals.set("copies_have_order", float(ordered))
     if ordered:
         early = start < first_kernel
-        totals.add("startup_copy_time", rows, acts.column("duration")[rows] * NS, early)
+        totals.add("startup_copy_time", rows, acts.seconds(rows), early)
         totals.add("startup_copy_bytes", rows, acts.column("bytes")[rows], early)
         rows = rows[~early]
     if ordered or not len(rows):
         across = np.isin(acts.column("direction")[rows], ("HtoD", "DtoH"))
-        totals.add("loop_copy_time", rows, acts.column("duration")[rows] * NS, across)
+        totals.add("loop_copy_time", rows, acts.seconds(rows), across)
     _sums(acts, rows, totals)
 
 
 def _sums(acts: Activities, rows: Ints, totals: Totals) -> None:
-    duration = acts.column("duration")[rows] * NS
+    duration = acts.seconds(rows)
     size = acts.column("bytes")[rows]
     count = acts.count(rows)
     totals.add("copy_time", rows, duration)

@@ -88,8 +88,8 @@ def _same(acts: Activities, kernels: Kernels, own: Ints) -> Join:
     place[acts.metered] = np.arange(len(acts.metered))
     rows, size = acts.base[own], len(own)
     return Join(
-        kernels.groups.codes[own], place[rows], np.nan_to_num(acts.column("duration")[rows]) * NS,
-        np.nan_to_num(acts.count(rows)).astype(np.int64), np.full(size, "same", dtype=object), np.zeros(size, dtype=bool),
+        kernels.groups.codes[own], place[rows], acts.time(rows),
+        acts.launches(rows), np.full(size, "same", dtype=object), np.zeros(size, dtype=bool),
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def build_kernel(acts: Activities) -> FactTable:
 
 def _times(acts: Activities, kernels: Kernels) -> dict[str, Array]:
     rows, groups = acts.base, kernels.groups
-    duration, count = acts.column("duration")[rows] * NS, acts.count(rows)
+    duration, count = acts.seconds(rows), acts.count(rows)
     low, high = extremes(acts, rows)
     total, launches = groups.sum(duration), groups.sum(count)
     shapes = shape_columns(acts, rows)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import FAMILIES, Array, Bools, Ints
 from nsight_insight.views.optimizer import find_loop
 from nsight_insight.views.totals import Totals
@@ -33,7 +33,7 @@ def one_of(values: Array, wanted: Sequence[str]) -> Bools:
 
 def kernel_facts(acts: Activities, rows: Ints, totals: Totals) -> None:
     """Add the sums over ``rows``, the kernels of one device."""
-    duration = acts.column("duration")[rows] * NS
+    duration = acts.seconds(rows)
     count = acts.count(rows)
     codes = acts.name_codes[0][rows]
     totals.add("kernel_time", rows, duration)

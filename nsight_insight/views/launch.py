@@ -29,7 +29,7 @@ def build_launch(acts: Activities) -> FactTable:
     values.update(gpu.values)
     table = FactTable(
         LAUNCH, values, row_keys(acts, rows), list(rows.reshape(-1, 1)), rows,
-        np.nan_to_num(acts.column("duration")[rows]) * NS, acts.device[rows], np.nan_to_num(acts.count(rows)).astype(np.int64),
+        acts.time(rows), acts.device[rows], acts.launches(rows),
         assumptions=dict(gpu.assumptions),
     )  # fmt: skip
     if len(acts.metered):
@@ -39,7 +39,7 @@ def build_launch(acts: Activities) -> FactTable:
 
 
 def _times(acts: Activities, rows: Ints) -> dict[str, Array]:
-    duration, count = acts.column("duration")[rows] * NS, acts.count(rows)
+    duration, count = acts.seconds(rows), acts.count(rows)
     low, high = extremes(acts, rows)
     return {
         "duration": duration,

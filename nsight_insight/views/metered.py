@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from nsight_insight.catalog.metrics import load_metrics
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import Array, Floats, Ints
 from nsight_insight.views.work import Columns, work_columns
 
@@ -50,7 +50,7 @@ def launch_columns(acts: Activities, rows: Ints) -> dict[str, Array]:
         name: acts.column(name)[rows] for name in acts.metric_names() if name in known
     }  # fmt: skip
     columns.update(shape_columns(acts, rows))
-    columns["duration"] = acts.column("duration")[rows] * NS
+    columns["duration"] = acts.seconds(rows)
     columns["tensor_core"] = acts.tensor_core(rows)
     columns["name"] = acts.column("name")[rows]
     columns.update(work_columns(Columns(columns, len(rows))))

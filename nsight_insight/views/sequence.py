@@ -72,7 +72,7 @@ def _ordered(acts: Activities, rows: Ints, *, timed: bool) -> Order:
 
 def _table(acts: Activities, order: Order) -> FactTable:
     rows = order.rows
-    duration = acts.column("duration")[rows] * NS
+    duration = acts.seconds(rows)
     values = {
         **identity(acts, rows), **shape_columns(acts, rows), "duration": duration,
         **dict.fromkeys(("mean_duration", "min_duration", "max_duration"), duration),
@@ -93,7 +93,7 @@ def _table(acts: Activities, order: Order) -> FactTable:
 def _base_time(acts: Activities, rows: Ints) -> tuple[Floats, Ints]:
     """Seconds and launches of the time base that each row stands for."""
     if acts.column("primary")[rows].all():
-        return np.nan_to_num(acts.column("duration")[rows]) * NS, np.nan_to_num(acts.count(rows)).astype(np.int64)
+        return acts.time(rows), acts.launches(rows)
     pairs, size = join(acts, kernels_of(acts)), len(acts.metered)
     place = np.zeros(acts.size, dtype=np.int64)
     place[acts.metered] = np.arange(size)

@@ -59,7 +59,8 @@ def _rows(acts: Activities, subject: _Device, *kinds: Kind) -> Ints | None:
     device = acts.device[rows]
     if (device < 0).any() and not subject.alone:
         return None
-    return rows[(device == subject.index) | (device < 0)]
+    own: Ints = rows[(device == subject.index) | (device < 0)]
+    return own
 
 
 def _of_device(acts: Activities, subject: _Device) -> Bools:
@@ -78,7 +79,7 @@ def _queue(acts: Activities, subject: _Device) -> None:
     """Mean queueing time over all kernel rows that carry it, primary or not, weighted by launches."""
     rows = acts.rows(acts.kind(Kind.KERNEL) & ~np.isnan(acts.column("queue_duration")) & _of_device(acts, subject))
     if len(rows):
-        queued, count = acts.column("queue_duration")[rows] * NS, np.nan_to_num(acts.count(rows))
+        queued, count = acts.seconds(rows, "queue_duration"), np.nan_to_num(acts.count(rows))
         lead = rows[single(queued * count)]
         subject.totals.set("queue_time", float(np.average(queued, weights=np.maximum(count, 1))), int(lead))
 
@@ -104,7 +105,7 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
     inside = (start >= found.start) & (start < found.end)
     totals.set("steady_steps", float(steady[1] - steady[0]))
     totals.add("steady_launches", rows, acts.count(rows), inside)
-    totals.add("steady_kernel_time", rows, acts.column("duration")[rows] * NS, inside)
+    totals.add("steady_kernel_time", rows, acts.seconds(rows), inside)
     return found
 
 
