@@ -85,7 +85,7 @@ analysis_options: Final = _all(
     click.option("--fail-on", metavar="LEVEL",
                  help="Exit with 1 on a finding of severity note, warning or error, or that saves 5% or more."),
     click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N largest findings."),
-    click.option("--min-saving", metavar="LIMIT", help="Leave out findings that save less than 1% or 2ms."),
+    click.option("--min-saving", metavar="LIMIT", help="Leave out findings that save less: a share such as 1% (0.5% by default) or a time."),
     click.option("--strict", is_flag=True, envvar=f"{PREFIX}STRICT", help="Exit with 3 if reading lost anything."),
     click.option("--config", "config_path", type=click.Path(path_type=Path), metavar="FILE", envvar=f"{PREFIX}CONFIG",
                  help="Use this configuration file."),

@@ -39,6 +39,7 @@ def analyze(paths: Sequence[str], config: Config, format_: str | None) -> Report
     from nsight_insight import api
     from nsight_insight.rules.loader import load_rules
 
+    # Before anything is read: a mistyped rule should not cost the reading of a large trace.
     config.check({rule.id: rule.params for rule in load_rules(config.rules).values()})
     profile = api.load(*paths, format=format_, gpu=config.gpu or None)
     return api.analyze(profile, replace(config, top=None))

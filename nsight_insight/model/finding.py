@@ -57,7 +57,10 @@ class Saving:
 
 @dataclass(frozen=True)
 class Member:
-    """One kernel (or launch group) of a finding, with its part of time and saving."""
+    """One kernel (or launch group) of a finding, with its part of time and saving.
+
+    ``key`` is the name in one dialect, the same whether nsys or ncu wrote it.
+    """
 
     kernel: str
     base: str

@@ -182,7 +182,7 @@ def decide_style(cells: Iterable[str]) -> Style:
     cell differently (a table of nothing but ``1.024`` and small integers), nobody can know.
 
     Raises:
-        AmbiguousNumbers: two notations are possible and differ, or none fits all cells.
+        AmbiguousNumbers: two notations are possible, or explain different cells, and read one differently.
     """
     telling = {text for cell in cells if (text := _telling(leading_aggregate(cell.strip())))}
     possible = [style for style in Style if all(_PATTERNS[style].fullmatch(text) for text in telling)]
@@ -190,7 +190,7 @@ def decide_style(cells: Iterable[str]) -> Style:
         possible = _best(telling)
     for text in sorted(telling):
         _check(text, possible)
-    return possible[0] if possible else Style.PLAIN
+    return possible[0]
 
 
 def _telling(text: str) -> str:

@@ -38,7 +38,7 @@ def _composed(findings: Iterable[Finding], which: int) -> float:
     parts: dict[Key, dict[str, float]] = {}
     for finding in findings:
         for member in finding.subject.members:
-            key = (member.device, member.kernel)
+            key = (member.device, member.key)
             times[key] = max(times.get(key, 0.0), member.time_ns)
             saved = (member.expected_ns, member.upper_ns)[which]
             resources = parts.setdefault(key, {})

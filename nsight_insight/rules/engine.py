@@ -12,6 +12,7 @@ from nsight_insight._version import __version__
 from nsight_insight.config import Config, Threshold
 from nsight_insight.model.finding import SEVERITY_ORDER, Finding, Report
 from nsight_insight.model.profile import Profile
+from nsight_insight.model.units import parse_unit
 from nsight_insight.rules.compose import compose
 from nsight_insight.rules.evaluate import Outcome, evaluate
 from nsight_insight.rules.expr import Array
@@ -84,11 +85,14 @@ def choose(rules: Mapping[str, Rule], config: Config) -> dict[str, Rule]:
 def _override(rule: Rule, config: Config) -> Rule:
     severity = config.severity.get(rule.id, rule.severity)
     values = config.params.get(rule.id, {})
-    params = {
-        name: replace(param, value=values[name] * unit_scale(param.unit)) if name in values else param
-        for name, param in rule.params.items()
-    }
+    params = {name: _with_value(param, values.get(name)) for name, param in rule.params.items()}
     return replace(rule, severity=severity, params=params)
+
+
+def _with_value(param: Param, value: float | None) -> Param:
+    """The parameter with a value of the configuration, which is written in the parameter's own unit."""
+    unit = parse_unit(param.unit)
+    return param if value is None or unit is None else replace(param, value=value * unit.scale)
 
 
 def rank(findings: Iterable[Finding]) -> list[Finding]:

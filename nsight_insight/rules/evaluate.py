@@ -154,18 +154,34 @@ def _gaps(rule: Rule, scope: Mapping[str, Array], unknown: Bools, verdict: Array
         ]
     if (~np.isnan(verdict[unknown])).any():
         expressions += [rule.saving.upper, rule.saving.expected]
-    names = expand(frozenset().union(*(e.names for e in expressions)), rule)
+    missing = [_missing_names(_required(e, rule), scope, unknown) for e in expressions]
+    if not any(missing):
+        # Only names with a fallback are unknown, so the fallback was unknown too.
+        missing = [_missing_names(expand(e.names, rule), scope, unknown) for e in expressions]
+    return frozenset[str]().union(*missing)
+
+
+def _required(expression: Expression, rule: Rule) -> frozenset[str]:
+    return expand(expression.names - expression.optional, rule, with_fallbacks=False)
+
+
+def _missing_names(names: frozenset[str], scope: Mapping[str, Array], unknown: Bools) -> frozenset[str]:
+    """The facts of ``names`` that are not there for some subject that could not be judged."""
     return frozenset(name for name in names if _missing(scope[name][unknown]).any())
 
 
-def expand(names: frozenset[str], rule: Rule) -> frozenset[str]:
-    """The facts behind ``names``: every let replaced by the facts it uses, parameters left out."""
+def expand(names: frozenset[str], rule: Rule, *, with_fallbacks: bool = True) -> frozenset[str]:
+    """The facts behind ``names``: every let replaced by the facts it uses, parameters left out.
+
+    ``with_fallbacks=False`` leaves out what a let reads only inside ``coalesce`` or ``has``.
+    """
     found: set[str] = set()
     todo = list(names)
     while todo:
         name = todo.pop()
         if name in rule.let:
-            todo.extend(rule.let[name].names)
+            let = rule.let[name]
+            todo.extend(let.names if with_fallbacks else let.names - let.optional)
         elif name not in rule.params and name != "upper":
             found.add(name)
     return frozenset(found)

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from nsight_insight.catalog.names import normalize
 from nsight_insight.model.finding import Confidence, Evidence, Finding, Member, Remedy, Saving, Subject
 from nsight_insight.model.profile import Profile
 from nsight_insight.model.text import clean, quantity
@@ -125,7 +126,7 @@ class _Group:
             expected_ns=float(outcome.expected[rows].sum()) * NS,
             upper_ns=float(outcome.upper[rows].sum()) * NS,
             location=self.context.profile.locate(int(table.lead[lead]), "duration"),
-            key=table.keys[lead],
+            key=normalize(name),
         )
 
     def _subject(self, members: Sequence[Member]) -> Subject:

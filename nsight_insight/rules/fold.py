@@ -47,9 +47,9 @@ def _split(consequence: Finding, cause: Finding) -> tuple[Finding | None, Findin
     if not cause.subject.members or not consequence.subject.members:
         whole = not cause.subject.members and not consequence.subject.members
         return (consequence, None) if whole or not cause.subject.members else (None, consequence)
-    names = {(member.device, member.kernel) for member in cause.subject.members}
-    inside = [m for m in consequence.subject.members if (m.device, m.kernel) in names]
-    outside = [m for m in consequence.subject.members if (m.device, m.kernel) not in names]
+    keys = {(member.device, member.key) for member in cause.subject.members}
+    inside = [m for m in consequence.subject.members if (m.device, m.key) in keys]
+    outside = [m for m in consequence.subject.members if (m.device, m.key) not in keys]
     if not inside:
         return None, consequence
     if not outside:

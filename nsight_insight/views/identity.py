@@ -15,19 +15,19 @@ def identity(acts: Activities, rows: Ints) -> dict[str, Array]:
 
 
 def share_of_device(time: Floats, devices: Ints, acts: Activities) -> Floats:
-    """``time`` over the kernel time of its device in the time base, both in ns or both in seconds."""
+    """``time`` in seconds over the kernel time of its device in the time base."""
     base = acts.base
     total = np.full(len(time), np.nan)
     for index in np.unique(devices):
-        total[devices == index] = np.nansum(acts.column("duration")[base][acts.device[base] == index])
+        total[devices == index] = acts.time(base[acts.device[base] == index]).sum()
     with np.errstate(all="ignore"):
         return np.where(total > 0, time / total, np.nan)
 
 
 def extremes(acts: Activities, rows: Ints) -> tuple[Floats, Floats]:
-    """Shortest and longest launch of each row in ns; a row of one launch is both itself."""
-    duration, single = acts.column("duration")[rows], acts.column("count")[rows] == 1
-    low, high = acts.column("min")[rows], acts.column("max")[rows]
+    """Shortest and longest launch of each row in seconds; a row of one launch is both itself."""
+    duration, single = acts.seconds(rows), acts.count(rows) == 1
+    low, high = acts.seconds(rows, "min"), acts.seconds(rows, "max")
     return (
         np.where(np.isnan(low) & single, duration, low),
         np.where(np.isnan(high) & single, duration, high),

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities, codes_of
+from nsight_insight.views.activity import Activities, codes_of
 from nsight_insight.views.facts import Array, Bools, Floats, Ints
 from nsight_insight.views.groups import Groups
 
@@ -107,7 +107,7 @@ class _Matcher:
             acts.device[self.base], names[self.base], acts.grid[self.base], acts.block[self.base]
         )  # fmt: skip
         cells = Groups(codes, len(first))
-        self.time = np.nan_to_num(cells.sum(acts.column("duration")[self.base])) * NS
+        self.time = np.nan_to_num(cells.sum(acts.seconds(self.base)))
         self.launches = np.nan_to_num(cells.sum(acts.count(self.base))).astype(np.int64)
         self.kernel = kernels.groups.codes[timed][first]
         self.explains = ~np.isin(acts.metered, acts.base[own])
@@ -159,7 +159,7 @@ class _Matcher:
     def _alike(self, cell: Ints, launch: Ints) -> Bools:
         """Pairs whose cell's launches take about as long in both captures; unknown durations are let pass."""
         groups = Groups(cell, len(self.cell))
-        duration = self.acts.column("duration")[self.metered[launch]] * NS
+        duration = self.acts.seconds(self.metered[launch])
         with np.errstate(all="ignore"):
             ratio = groups.mean(duration, np.ones(len(cell))) * self.launches / self.time
         differs: Bools = (ratio < SAME_SIZE[0]) | (ratio > SAME_SIZE[1])

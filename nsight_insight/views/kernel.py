@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.attach import Attached, attach
 from nsight_insight.views.derived import derive
 from nsight_insight.views.facts import KERNEL, Array, FactTable, Floats, Ints, empty_table
@@ -31,14 +31,14 @@ def build_kernel(acts: Activities) -> FactTable:
         return empty_table(KERNEL)
     kernels = kernels_of(acts)
     rows, groups = acts.base, kernels.groups
-    duration = acts.column("duration")[rows]
+    duration = acts.seconds(rows)
     lead = rows[groups.lead(duration)]
     devices = acts.device[lead]
     values = {**identity(acts, lead), **_times(acts, kernels), "optimizer_loop": _loop(acts, kernels)}
     total = groups.sum(duration)
     values["time_share"] = share_of_device(total, devices, acts)
     table = FactTable(
-        KERNEL, values, _keys(acts, lead), groups.members(rows), lead, np.nan_to_num(total) * NS, devices,
+        KERNEL, values, _keys(acts, lead), groups.members(rows), lead, np.nan_to_num(total), devices,
         np.nan_to_num(groups.sum(acts.count(rows))).astype(np.int64),
     )  # fmt: skip
     _add_metrics(acts, table, attach(acts, kernels))
@@ -54,8 +54,8 @@ def _times(acts: Activities, kernels: Kernels) -> dict[str, Array]:
     return {
         "duration": total,
         "mean_duration": total / np.maximum(launches, 1.0),
-        "min_duration": _if_complete(groups, low, groups.min(low)) * NS,
-        "max_duration": _if_complete(groups, high, groups.max(high)) * NS,
+        "min_duration": _if_complete(groups, low, groups.min(low)),
+        "max_duration": _if_complete(groups, high, groups.max(high)),
         "launches": launches,
         **{name: groups.same(column, duration) for name, column in shapes.items()},
     }

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.derived import derive
 from nsight_insight.views.facts import LAUNCH, Array, FactTable, Floats, Ints, empty_table
 from nsight_insight.views.gpu import DeviceColumns, device_columns
@@ -34,7 +34,7 @@ def build_launch(acts: Activities) -> FactTable:
     )  # fmt: skip
     if len(acts.metered):
         _apply_join(acts, table)
-    values["time_share"] = share_of_device(table.time / NS, table.devices, acts)
+    values["time_share"] = share_of_device(table.time, table.devices, acts)
     return table
 
 
@@ -44,8 +44,8 @@ def _times(acts: Activities, rows: Ints) -> dict[str, Array]:
     return {
         "duration": duration,
         "mean_duration": duration / np.maximum(count, 1.0),
-        "min_duration": low * NS,
-        "max_duration": high * NS,
+        "min_duration": low,
+        "max_duration": high,
         "launches": count,
     }
 

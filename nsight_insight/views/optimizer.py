@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from nsight_insight.catalog.kernels import classify
-from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import Array, Bools, Floats, Ints
 from nsight_insight.views.groups import Groups
 
@@ -45,7 +45,7 @@ def find_loop(acts: Activities, rows: Ints) -> Loop:
     np.minimum.at(first, groups.codes, np.arange(len(rows)))
     patterns = np.array([classify(str(name)).pattern for name in acts.column("name")[rows[first]]], dtype=object)
     launches = np.nan_to_num(groups.sum(acts.count(rows)))
-    seconds = groups.sum(acts.column("duration")[rows]) * NS
+    seconds = groups.sum(acts.seconds(rows))
     with np.errstate(all="ignore"):
         anchor = (patterns == ANCHOR) & (launches >= MIN_LAUNCHES) & (seconds / launches <= MAX_MEAN)
     member = anchor | (np.isin(patterns, sorted(COMPANIONS)) & _in_step(launches, launches[anchor]))

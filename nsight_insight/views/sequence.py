@@ -83,7 +83,7 @@ def _table(acts: Activities, order: Order) -> FactTable:
     gpu = device_columns(acts, devices, own=own)
     values.update(gpu.values)
     time, launches = _base_time(acts, rows)
-    values["time_share"] = share_of_device(time / NS, devices, acts)
+    values["time_share"] = share_of_device(time, devices, acts)
     return FactTable(
         SEQUENCE, values, row_keys(acts, rows, extra=acts.column("stream")[rows]), list(rows.reshape(-1, 1)), rows,
         time, devices, launches, assumptions=dict(gpu.assumptions),

@@ -23,6 +23,8 @@ from nsight_insight.config_file import find_file, load_config, read_file
 from nsight_insight.errors import ConfigError
 from nsight_insight.model.finding import Saving
 from nsight_insight.model.issues import Location
+from nsight_insight.rules.engine import choose
+from nsight_insight.rules.loader import load_rules
 from nsight_insight.toml_lines import key_lines
 from tests.unit.make_report import fp32_matrix, idle_device, optimizer_loop
 
@@ -291,6 +293,17 @@ def test_check_of_the_command_line_names_no_file(tmp_path: Path) -> None:
     config = load_config(use_file=False, environ={}, options={"select": ("nothing",)})
     with pytest.raises(ConfigError, match=r"^no rule matches 'nothing'"):
         config.check(KNOWN)
+
+
+def test_parameters_are_written_in_their_own_unit() -> None:
+    rules = load_rules()
+    rule = next(rule for rule in rules.values() for param in rule.params.values() if param.unit == "us")
+    name = next(name for name, param in rule.params.items() if param.unit == "us")
+    chosen = choose(rules, Config(params={rule.id: {name: 123.0}}, severity={rule.id: "error"}))[rule.id]
+    assert chosen.params[name].value == pytest.approx(123e-6)
+    assert chosen.severity == "error"
+    others = [key for key in rule.params if key != name]
+    assert [chosen.params[key] for key in others] == [rule.params[key] for key in others]
 
 
 def suppression(**changes: Any) -> Suppression:
