@@ -19,7 +19,7 @@ from nsight_insight.catalog.shortname import short_name
 _SCOPES: Final = {
     "at": "at", "native": "at", "vllm": "vllm", "flashinfer": "flashinfer", "tensorrt_llm": "tensorrt_llm",
     "transformer_engine": "transformer_engine", "cudnn": "cudnn", "cublasLt": "cublasLt", "cutlass": "cutlass",
-    "tensorflow": "tensorflow", "Eigen": "Eigen", "flash": "flash",
+    "tensorflow": "tensorflow", "Eigen": "Eigen", "flash": "flash", "deep_ep": "deep_ep", "deep_gemm": "deep_gemm",
 }  # fmt: skip
 """Scopes that name a library. ncu prints ``at::native::x`` as ``at::x`` or ``native::x``, depending on what
 else a report holds, and drops other inner scopes, so that no other scope can be relied on."""

@@ -114,7 +114,7 @@ def summary(report: Report, page: Page) -> list[Text]:
             (fmt.time(potential.expected_ns), "saving"),
             f" of {fmt.time(report.totals.kernel_ns)} (",
             (fmt.share(potential.share), "saving"),
-            f") {'together, ' if len(report.findings) > 1 else ''}at most {fmt.time(potential.upper_ns)}",
+            f"){' together' if len(report.findings) > 1 else ''}, at most {fmt.time(potential.upper_ns)}",
         )
     return wrap(line + styled((and_more, "faint")), page.width)
 

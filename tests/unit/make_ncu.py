@@ -115,3 +115,11 @@ def table(*lines: str) -> Table:
     assert len(result.tables) == 1, result
     assert not result.issues, result.issues
     return result.tables[0]
+
+
+DURATION = "gpu__time_duration.sum"
+SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+CLOCK = "gpc__cycles_elapsed.avg.per_second"
+PAGE = Long("B0")
+ONE = (PAGE.heading, PAGE.metric(0, DURATION, "ns", "2,720"))
+"""A whole table of one launch."""

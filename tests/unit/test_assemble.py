@@ -185,6 +185,14 @@ def test_a_table_with_short_names_is_the_same_table() -> None:
     assert "gemm<half>" in set(kernels(profile)["name"])
 
 
+def test_equal_times_under_other_names_are_another_capture() -> None:
+    twin = Capture(tuple(Launch(f"other_{k.name}", k.start, k.duration, k.grid) for k in A.kernels))
+    assert primary(load(A.kern_sum(), twin.kern_sum()))[1] == 8
+    assert primary(load(A.kern_sum(), twin.kern_sum(), A.gpu_trace())) == (
+        {"cuda_gpu_kern_sum", "cuda_gpu_trace"}, 8, 2 * KERNEL_NS
+    )  # fmt: skip
+
+
 def test_the_same_file_twice_is_one() -> None:
     profile = load(A.kern_sum(), A.kern_sum())
     assert primary(profile) == ({"cuda_gpu_kern_sum"}, 4, KERNEL_NS)
@@ -255,6 +263,21 @@ def test_equal_sizes_of_two_ranks_go_to_both() -> None:
     frame = load(A.mem_size_sum(), A.mem_time_sum(), B.mem_size_sum(), B.mem_time_sum()).activities
     rows = frame[frame["primary"] & (frame["base"] == HTOD)]
     assert rows["bytes"].tolist() == [135_000, 135_000]
+
+
+def test_different_sizes_of_two_ranks_are_each_used_once() -> None:
+    larger = Capture(tuple(Launch(k.name, k.start, k.duration + 13, size=k.size * 2) for k in A.memory if k.size))
+    for order in (1, -1):
+        reports = [A.mem_size_sum(), A.mem_time_sum(), larger.mem_time_sum(), larger.mem_size_sum()][::order]
+        frame = load(*reports).activities
+        rows = frame[frame["primary"] & (frame["base"] == HTOD)].sort_values("duration")
+        assert rows["bytes"].tolist() == [135_000, 270_000]
+
+
+def test_equal_size_tables_of_two_files_are_two_ranks() -> None:
+    texts = [SourceText(name, A.mem_size_sum().encode()) for name in ("rank0.csv", "rank1.csv", "rank1.csv")]
+    frame = api.load(*texts).activities
+    assert int(frame.loc[frame["base"] == HTOD, "count"].sum()) == 4
 
 
 def test_unified_memory_totals_never_count() -> None:
@@ -337,15 +360,21 @@ def test_a_page_with_metrics_of_its_own_stays() -> None:
     assert profile.activities["l2_hit_rate"].notna().sum() == 2
 
 
-def test_pages_that_share_some_launches_keep_the_way_back() -> None:
+@pytest.mark.parametrize("order", [1, -1])
+def test_pages_that_share_some_launches_keep_the_way_back(order: int) -> None:
     details = ncu("details", ["gemm<float>", "x", "y"], vendor=True, sm_throughput=0.1)
-    profile = assemble([details, ncu("raw", ["gemm<float>"], sm_throughput=0.1)])
-    assert primary(profile)[1] == 3
+    raw = ncu("raw", ["gemm<float>", "z"], sm_throughput=0.1)
+    raw.tables[0].columns["correlation"][1] = 9
+    profile = assemble([details, raw][::order])
+    assert primary(profile)[1] == 4
     frame = profile.activities
+    assert sorted(frame["name"]) == ["gemm<float>", "x", "y", "z"]
     for row, name in enumerate(frame["name"]):
         line = profile.locate(row, "sm_throughput").line
         assert line == int(frame["line"][row]) + 10, name
-    assert {frame["name"][finding.row] for finding in profile.vendor} == {"gemm<float>", "x", "y"}
+    assert [(frame["name"][found.row], found.text) for found in profile.vendor] == [
+        ("gemm<float>", "gemm<float>"), ("x", "x"), ("y", "y"),
+    ]  # fmt: skip
 
 
 def test_pages_of_two_runs_are_two() -> None:
@@ -383,6 +412,17 @@ def test_several_devices_leave_unnumbered_rows_unknown() -> None:
     frame = load(A.gpu_trace(), other.gpu_trace(), A.kern_sum()).activities
     assert set(frame.loc[frame["device"] == 1, "cc"]) == {7.5}
     assert frame.loc[frame["device"] == -1, "cc"].isna().all()
+
+
+def test_a_device_nothing_is_known_about_leaves_unnumbered_rows_unknown() -> None:
+    strange = Capture(B.launches, gpu="Some GPU (1)")
+    frame = load(A.gpu_trace(), strange.gpu_trace(), A.kern_sum()).activities
+    assert frame.loc[frame["device"] == -1, "cc"].isna().all()
+    assert frame.loc[frame["device"] == 1, "cc"].isna().all()
+    unlisted = A.exec_trace().replace(",1,1,0,cuda", ",1,1,5,cuda")
+    frame = load(A.gpu_trace(), unlisted).activities
+    assert frame.loc[frame["device"] == 5, "cc"].isna().all()
+    assert (frame["device"] == 5).sum() == 4
 
 
 @pytest.mark.parametrize("name", ["H200", "NVIDIA H200", "NVIDIA H200 (0)"])
