@@ -29,7 +29,7 @@ class Resolver:
         self.types = re.compile(rf"(?<![\w.])(?:{words})(?!\w)")
         self.functor = re.compile(rf"\w<(?:bool, )?({words})(?![\w*])")
         self.sources: dict[str, Callable[[str], str]] = {
-            "~first": self.first, "~float": self.first_float, "~operand": self.operand, "~param": self.parameter,
+            "~first": self._first, "~float": self._first_float, "~operand": self._operand, "~param": self._parameter,
         }  # fmt: skip
 
     def dtype(self, candidates: Sequence[str], found: re.Match[str], name: str) -> str:
@@ -56,15 +56,15 @@ class Resolver:
                 return float(value)
         return 0.0
 
-    def first(self, name: str) -> str:
+    def _first(self, name: str) -> str:
         found = self.types.search(name)
         return self.dtypes[found[0]] if found else ""
 
-    def first_float(self, name: str) -> str:
+    def _first_float(self, name: str) -> str:
         types = (self.dtypes[found[0]] for found in self.types.finditer(name))
         return next((dtype for dtype in types if dtype.startswith(_FLOATS)), "")
 
-    def operand(self, name: str) -> str:
+    def _operand(self, name: str) -> str:
         """Whatever comes first: a functor's type argument, or a lambda's first parameter that is no mask."""
         start = name.find("<") + 1
         functor = self.functor.search(name, start)
@@ -74,7 +74,7 @@ class Resolver:
                 return next((dtype for dtype in known if dtype != "bool"), "bool")
         return self.dtypes[functor[1]] if functor else ""
 
-    def parameter(self, name: str) -> str:
+    def _parameter(self, name: str) -> str:
         found = _PARAMETERS.search(name)
         pointer = _POINTER.search(found[1]) if found else None
         return self.dtypes.get(pointer[1].strip(), "") if pointer else ""

@@ -25,6 +25,8 @@ _KEYS: Final = frozenset(
     {"id", "where", "match", "unless", "family", "dtype_in", "dtype_out", "tensor_core", "library", "arch", "note",
      "examples", "not_examples"}
 )  # fmt: skip
+MAX_LENGTH: Final = 4096
+"""Characters of a normalised name that are searched; the longest real one seen has 2,315."""
 _FUNCTION: Final = re.compile(r"[<(]")
 _LITERAL: Final = re.compile(r"[A-Za-z_][\w]{2,}")
 
@@ -118,6 +120,7 @@ def classify(name: str) -> KernelClass:
 @lru_cache(maxsize=16_384)
 def _classify(name: str) -> KernelClass:
     resolver = _resolver()
+    name = name[:MAX_LENGTH]
     function = _FUNCTION.split(name, maxsplit=1)[0].rpartition("::")[2].lower()
     for pattern in load_patterns():
         if found := pattern.search(name, function):
@@ -143,7 +146,7 @@ def _resolver() -> Resolver:
 def _pattern(entry: Mapping[str, Any]) -> KernelPattern:
     where = str(entry.get("id", "?"))
     if unknown := entry.keys() - _KEYS:
-        raise RuleError(f"unknown key {sorted(unknown)[0]!r}", file=FILE, path=where)
+        raise RuleError(f"unknown key {min(unknown)!r}", file=FILE, path=where)
     family = entry.get("family", "")
     if not family or (family in _MATRIX and "tensor_core" not in entry):
         raise RuleError("family and, for matrix work, tensor_core must be given", file=FILE, path=where)

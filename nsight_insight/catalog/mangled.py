@@ -13,42 +13,13 @@ expand to. Grammar: Itanium C++ ABI, section 5.1.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from nsight_insight.catalog.itanium import BUILTIN, DEPTH, OPERATORS, STD, UNARY, Cursor, MangledError
 
-_BUDGET: Final = 200_000
-"""Characters all substitutions of one name may add up to; real names stay below 30,000."""
-_DEPTH: Final = 100
-"""Nesting of one name; a level costs at most five Python frames."""
-
-_BUILTIN: Final = {
-    "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
-    "t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long",
-    "y": "unsigned long long", "n": "__int128", "o": "unsigned __int128", "f": "float", "d": "double",
-    "e": "long double", "g": "__float128", "z": "...",
-    "Dh": "__half", "Di": "char32_t", "Ds": "char16_t", "Du": "char8_t", "Da": "auto", "Dn": "std::nullptr_t",
-}  # fmt: skip
-_STD: Final = {
-    "t": "std", "a": "std::allocator", "b": "std::basic_string", "s": "std::string", "i": "std::istream",
-    "o": "std::ostream", "d": "std::iostream",
-}  # fmt: skip
-_OPERATORS: Final = {
-    "nw": "new", "dl": "delete", "ps": "+", "ng": "-", "ad": "&", "de": "*", "co": "~", "pl": "+", "mi": "-",
-    "ml": "*", "dv": "/", "rm": "%", "an": "&", "or": "|", "eo": "^", "aS": "=", "pL": "+=", "mI": "-=", "eq": "==",
-    "ne": "!=", "lt": "_lt", "gt": "_gt", "le": "_le", "ge": "_ge", "ls": "_shl", "rs": "_shr", "nt": "!", "aa": "&&",
-    "oo": "||", "pp": "++", "mm": "--", "cl": "()", "ix": "[]",
-}  # fmt: skip
-_UNARY: Final = frozenset({"ps", "ng", "ad", "de", "co", "nt"})
-_SEQUENCE = re.compile(r"([0-9A-Z]*)_")
-_NUMBER = re.compile(r"(\d*)_")
-_LENGTH = re.compile(r"[1-9]\d{0,4}")
-_LITERAL = re.compile(r"(n?)([0-9a-f]*)E")
-
-
-class MangledError(ValueError):
-    """The name is not Itanium-mangled, uses a construct that kernel names do not have, or is hostile."""
+_SEQUENCE = re.compile(r"([0-9A-Z]{0,5})_")
+_NUMBER = re.compile(r"([0-9]{0,6})_")
+_LENGTH = re.compile(r"[1-9][0-9]{0,4}")
+_LITERAL = re.compile(r"(n?)([0-9a-f]{0,40})E")
 
 
 def demangle_itanium(name: str) -> str:
@@ -65,62 +36,12 @@ def demangle_itanium(name: str) -> str:
         raise MangledError(name[:80]) from error
 
 
-class _Reader:
+class _Reader(Cursor):
     """One pass over the text after the leading underscores; methods are named after the ABI's grammar."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.at, self.made, self.depth = text, 0, 0, 0
-        self.known: list[str] = []
 
     def mangled(self) -> str:
         self.expect("Z")
         return self.encoding(top=True)
-
-    # --- helpers -----------------------------------------------------------------------------------
-
-    def fail(self) -> MangledError:
-        return MangledError(f"{self.text[self.at : self.at + 20]!r} at {self.at}")
-
-    def peek(self, token: str) -> bool:
-        return self.text.startswith(token, self.at)
-
-    def take(self, token: str) -> bool:
-        if found := self.peek(token):
-            self.at += len(token)
-        return found
-
-    def expect(self, token: str) -> None:
-        if not self.take(token):
-            raise self.fail()
-
-    def read(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        match = pattern.match(self.text, self.at)
-        if match is None:
-            raise self.fail()
-        self.at = match.end()
-        return match
-
-    def add(self, name: str) -> str:
-        """Make ``name`` a substitution candidate."""
-        self.known.append(self.spend(name))
-        return name
-
-    def spend(self, text: str) -> str:
-        self.made += len(text)
-        if self.made > _BUDGET:
-            raise self.fail()
-        return text
-
-    def until(self, end: str, item: Callable[[], str]) -> list[str]:
-        self.depth += 1
-        if self.depth > _DEPTH:
-            raise self.fail()
-        items = []
-        while not self.take(end):
-            items.append(item())
-        self.depth -= 1
-        self.spend("".join(items))
-        return items
 
     # --- names -------------------------------------------------------------------------------------
 
@@ -212,9 +133,9 @@ class _Reader:
         self.at += 2
         if code == "cv":
             return f"operator {self.type()}"
-        if code not in _OPERATORS:
+        if code not in OPERATORS:
             raise self.fail()
-        return f"operator{_OPERATORS[code]}"
+        return f"operator{OPERATORS[code]}"
 
     def closure(self) -> str:
         types = self.until("E", self.type)
@@ -236,11 +157,11 @@ class _Reader:
 
     def substitution(self) -> str:
         self.expect("S")
-        if (letter := self.text[self.at]) in _STD:
+        if (letter := self.text[self.at]) in STD:
             self.at += 1
             if letter == "t":
                 return self.add(f"std::{self.unqualified()}")
-            return _STD[letter]
+            return STD[letter]
         digits = self.read(_SEQUENCE)[1]
         return self.spend(self.known[int(digits, 36) + 1 if digits else 0])
 
@@ -288,12 +209,12 @@ class _Reader:
         if code == "cv":
             self.type()
             return self.expression()
-        if code not in _OPERATORS:
+        if code not in OPERATORS:
             raise self.fail()
         left = self.expression()
-        if code in _UNARY:
-            return _OPERATORS[code] + left
-        return self.spend(f"{left}{_OPERATORS[code]}{self.expression()}")
+        if code in UNARY:
+            return OPERATORS[code] + left
+        return self.spend(f"{left}{OPERATORS[code]}{self.expression()}")
 
     def special_expression(self, code: str) -> str:
         self.at += 2
@@ -308,7 +229,7 @@ class _Reader:
 
     def type(self) -> str:
         self.depth += 1
-        if self.depth > _DEPTH:
+        if self.depth > DEPTH:
             raise self.fail()
         name = self.compound()
         self.depth -= 1
@@ -316,9 +237,9 @@ class _Reader:
 
     def compound(self) -> str:
         for code in (self.text[self.at], self.text[self.at : self.at + 2]):
-            if code in _BUILTIN:
+            if code in BUILTIN:
                 self.at += len(code)
-                return _BUILTIN[code]
+                return BUILTIN[code]
         letter = self.text[self.at]
         if letter in "KVr":
             self.at += 1

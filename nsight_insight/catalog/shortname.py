@@ -43,6 +43,7 @@ _BUILTIN: Final = re.compile(
     r"(?:unsigned |signed )?(?:int|long long|long|short|char|bool|float|double|void|wchar_t|__int128)|unsigned"
     r"|(?:u?int\d+|size|__half|half|Half|BFloat16|__nv_bfloat16|half_t|bfloat16_t|tfloat32_t|std::byte)(?:_t)?|-?\d+|T\d*"
 )
+_FLOAT: Final = re.compile(r"float|double|half|Half|BFloat|__nv_b")
 _BORING: Final = re.compile(
     r"array|Array|\w*OffsetCalculator|\w*[Pp]olicy\w*|(?:Load|Store)With\w+|\w*ListMetadata|CUDAGeneratorImpl"
 )
@@ -187,7 +188,7 @@ def _element(args: list[Sequence]) -> str:
 
 def _first_float(args: list[Sequence]) -> str:
     names = (render(arg).strip() for arg in args[:16] if len(arg) == 1)
-    return next((n for n in names if _BUILTIN.fullmatch(n) and re.search(r"float|double|half|Half|BFloat|__nv_b", n)), "")
+    return next((name for name in names if _BUILTIN.fullmatch(name) and _FLOAT.search(name)), "")
 
 
 def _deep_float(parts: Sequence) -> str:

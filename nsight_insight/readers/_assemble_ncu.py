@@ -18,18 +18,19 @@ _IDENTITY: Final = ("process", "correlation", "grid_x", "grid_y", "grid_z", "blo
 
 
 def fold_pages(data: Stack) -> Stack:
-    """The stack without details-page rows of launches whose raw-page row is there and has the same metrics.
+    """The stack without rows of launches that another page or export holds with the same metrics.
 
-    Vendor findings on them move to the raw row. Rows with metrics of their own stay, but not primary.
+    Vendor findings on them move to the row that stays. Rows with metrics of their own stay, but not primary.
     """
     twins = _twins(data)
     if not twins:
         return data
-    known = {name for source in data.sources if source.report == _RAW for name in source.columns}
+    columns = [set(source.columns) for source in data.sources]
+    source = data.columns["source"]
     gone = np.zeros(len(data), dtype=bool)
-    for row in twins:
+    for row, other in twins.items():
         data.columns["primary"][row] = False
-        gone[row] = set(data.sources[int(data.columns["source"][row])].columns) <= known
+        gone[row] = columns[int(source[row])] <= columns[int(source[other])]
     data.vendor = [
         replace(finding, row=twins[finding.row]) if finding.row is not None and gone[finding.row] else finding
         for finding in data.vendor
@@ -38,21 +39,23 @@ def fold_pages(data: Stack) -> Stack:
 
 
 def _twins(data: Stack) -> dict[int, int]:
-    """Details-page row -> raw-page row of the same launch."""
-    raw, details = (_launches(data, report) for report in (_RAW, _DETAILS))
-    if not len(raw) or not len(details):
-        return {}
+    """Row -> row of the same launch in an earlier table, raw pages before details pages.
+
+    The key holds the process, so two captures of one program never match.
+    """
+    rows = np.concatenate([_launches(data, report) for report in (_RAW, _DETAILS)])
+    durations, sources = data.columns["duration"], data.columns["source"]
     by_key: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for row, key in zip(raw, _keys(data, raw), strict=True):
-        by_key[key].append(int(row))
-    durations = data.columns["duration"]
     found: dict[int, int] = {}
-    for row, key in zip(details, _keys(data, details), strict=True):
-        for other in by_key.get(key, ()):
+    for row, key in zip(rows, _keys(data, rows), strict=True):
+        for other in by_key[key]:
             # Unknown on either side compares as False: nothing speaks against the pair.
-            if not abs(durations[row] - durations[other]) > _TOLERANCE * durations[other]:
+            apart = abs(durations[row] - durations[other]) > _TOLERANCE * durations[other]
+            if sources[row] != sources[other] and not apart:
                 found[int(row)] = other
                 break
+        else:
+            by_key[key].append(int(row))
     return found
 
 

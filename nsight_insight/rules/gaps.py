@@ -22,6 +22,20 @@ MIN_SHARE: Final = 0.01
 TOP_KERNELS: Final = 5
 """Kernels that a proposed ncu command profiles: those that take the most time."""
 _GPU_FACTS: Final = ("peak_", "dram_bandwidth", "gain_", "gpu", "sm_count", "ridge", "tensor_cap")
+PHRASES: Final = {
+    "api": "CUDA API calls",
+    "start": "start times (a trace, not a summary)",
+    "memcpy": "copies",
+    "memcpy_kind": "the kind of host memory of copies",
+    "memcpy_bytes": "copy sizes",
+    "queue_duration": "queueing times",
+    "min": "the shortest launch",
+    "duration": "durations",
+    "pingpong": "the order of kernels on a stream",
+    "next_family": "the order of kernels on a stream",
+    "next_dtype_in": "the order of kernels on a stream",
+}
+"""What needs that are no metric mean to a person."""
 NSYS_NEEDS: Final = frozenset(
     {"memcpy", "memcpy_kind", "memcpy_bytes", "api", "start", "queue_duration", "min", "duration"}
 )
@@ -129,7 +143,7 @@ def _reason(missing: tuple[str, ...], profile: Profile) -> str:
     if missing and all(name.startswith(_GPU_FACTS) for name in missing):
         named = any(device.name for device in profile.devices)
         return "this GPU's peaks are not known" if named else "the GPU is not named in the input: pass --gpu NAME"
-    return "not in the input: " + ", ".join(missing) if missing else "the inputs do not say"
+    return "not in the input: " + ", ".join(PHRASES.get(n, n) for n in missing) if missing else "the inputs do not say"
 
 
 def _command(outcome: Outcome, missing: tuple[str, ...]) -> str:

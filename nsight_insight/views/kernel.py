@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 import numpy as np
 
 from nsight_insight.views.activity import Activities
 from nsight_insight.views.attach import Attached, attach
 from nsight_insight.views.derived import derive
-from nsight_insight.views.facts import KERNEL, Array, FactTable, Floats, Ints, empty_table
+from nsight_insight.views.facts import KERNEL, Array, FactTable, Floats, Ints, empty_table, facts_of
 from nsight_insight.views.gpu import device_columns
 from nsight_insight.views.groups import Groups
 from nsight_insight.views.identity import extremes, identity, share_of_device
@@ -23,6 +26,8 @@ from nsight_insight.views.metered import (
 from nsight_insight.views.optimizer import find_loop
 from nsight_insight.views.precision import own_type
 from nsight_insight.views.work import Columns
+
+DERIVED: Final = "from the combined metrics of its ncu launches"
 
 
 def build_kernel(acts: Activities) -> FactTable:
@@ -102,10 +107,19 @@ def _add_metrics(acts: Activities, table: FactTable, attached: Attached | None) 
     values.update(derived)
     values.update(attached.nonlinear(acts, values["duration"]))
     values["ncu_launches"], values["join"] = attached.groups.count().astype(float), attached.levels()
-    rules = combine_rules()
-    metrics = [name for name in combined if name in rules and name not in WORK]
-    table.combined.update({name: combined_text(rules[name]) for name in metrics})
-    table.evidence_rows.update({name: attached.lead_rows(name) for name in metrics})
+    _explain(table, attached, [name for name in combined if name not in WORK and name not in SHAPE], derived)
+
+
+def _explain(table: FactTable, attached: Attached, metrics: Iterable[str], derived: Iterable[str]) -> None:
+    """Say how each value was combined, and which launch shows it: the heaviest that has the metric."""
+    rules, declared = combine_rules(), facts_of(KERNEL)
+    for name in metrics:
+        table.combined[name] = combined_text(rules[name])
+        table.evidence_rows[name] = attached.lead_rows(name)
+    for name in derived:
+        need = next((need for need in declared[name].needs if need in attached.columns), "duration")
+        table.combined[name] = combined_text(rules[name]) if name in rules else DERIVED
+        table.evidence_rows[name] = attached.lead_rows(need)
 
 
 def _fill_shapes(table: FactTable, attached: Attached, combined: dict[str, Floats]) -> None:

@@ -55,6 +55,20 @@ def test_tails_and_fill_are_means_of_launches_not_of_waves() -> None:
     assert table.values["grid_fill"][0] == pytest.approx(0.75)
 
 
+def test_evidence_points_at_the_launch_that_shows_the_metric() -> None:
+    ncu = [
+        {"name": "k", "duration": 300.0, "ipc_active": 2.0},
+        {"name": "k", "duration": 200.0, "waves": 1.5},
+        {"name": "k", "duration": 290.0, "waves": 1.2, "ipc_active": 1.0},
+    ]
+    table = build(make_profile([{"name": "k", "count": 9, "duration": 2700.0}], ncu=ncu), KERNEL)
+    rows = {name: int(table.evidence_rows[name][0]) for name in ("ipc_active", "waves", "tail_loss", "wave_count")}
+    assert rows == {"ipc_active": 1, "waves": 3, "tail_loss": 3, "wave_count": 3}
+    assert table.lead[0] == 0
+    assert "mean" in table.combined["tail_loss"]
+    assert table.combined["wave_count"] != table.combined["waves"]
+
+
 def test_launch_facts_without_ncu_come_from_the_rows() -> None:
     rows = [{"name": "k", "count": 2, "duration": 300.0, "grid_x": 4.0, "grid_y": 3.0, "device": 0}]
     table = build(make_profile(rows, devices=[Device(0, "NVIDIA H200")]), LAUNCH)
