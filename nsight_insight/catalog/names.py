@@ -8,12 +8,12 @@ c++filt and ``_ZN2at6native...`` in the binary.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
 from nsight_insight.catalog import nametree
-from nsight_insight.catalog.mangled import MangledError, demangle_itanium
+from nsight_insight.catalog.itanium import MangledError
+from nsight_insight.catalog.mangled import demangle_itanium
 from nsight_insight.catalog.shortname import short_name
 
 _SCOPES: Final = {
@@ -23,10 +23,6 @@ _SCOPES: Final = {
 }  # fmt: skip
 """Scopes that name a library. ncu prints ``at::native::x`` as ``at::x`` or ``native::x``, depending on what
 else a report holds, and drops other inner scopes, so that no other scope can be relied on."""
-
-
-_PLAIN: Final = re.compile(r"(?!_?_Z)\w+")
-"""Names that are the same in every dialect."""
 
 
 def demangle(name: str) -> str:
@@ -39,48 +35,43 @@ def demangle(name: str) -> str:
         return name
 
 
-@lru_cache(maxsize=16_384)
 def normalize(name: str) -> str:
     """The name in one dialect for ncu, nsys, nvprof, c++filt and mangled spellings.
 
-    No return type, no scopes inside template arguments, no ``const``, plain numbers as template values,
-    lambdas as ``owner::{lambda(float)#1}``, parameters only where the function is no template. Of the
-    function's own scopes anonymous, versioned and purely technical ones are dropped.
+    No return type, no scopes but the library's, no ``const``, plain numbers as template values, lambdas as
+    ``owner::{lambda(float)#1}``, parameters only where the function is no template.
     """
-    if _PLAIN.fullmatch(name):
-        return name
-    parsed = _function(name)
-    if parsed is None:
-        return name
-    function, params = parsed
-    text = _library_scope(function) + nametree.render([part for part in function if part.kind != "("])
-    if params is None or any(part.kind == "<" for part in function):
-        return text
-    return text + nametree.render([params])
+    return _names(name)[0]
 
 
-@lru_cache(maxsize=16_384)
 def base_name(name: str) -> str:
     """The short name an expert would use: the function without scopes, return type and parameters.
 
     Where the function is only a vehicle (``vectorized_elementwise_kernel``, ``cutlass::Kernel2``,
     ``reduce_kernel`` ...), what it carries follows in brackets or replaces it.
     """
-    parsed = _function(name)
-    return name if parsed is None else short_name(parsed[0]) or name
+    return _names(name)[1]
+
+
+@lru_cache(maxsize=16_384)
+def _names(name: str) -> tuple[str, str]:
+    """Normalised and short name; pseudo names such as ``[CUDA memcpy HtoD]`` are left alone."""
+    if name.startswith(("[", "Memcpy ", "Memset ")):
+        return name, name
+    text = nametree.clean(demangle(name[: nametree.MAX_LENGTH].strip()))
+    head = text.partition("<")[0]
+    function, params = nametree.split_function(nametree.parse(text[head.rfind("/") + 1 :]))
+    return _joined(function, params) or name, short_name(function) or name
+
+
+def _joined(function: nametree.Sequence, params: nametree.Part | None) -> str:
+    text = _library_scope(function) + nametree.render([part for part in function if part.kind != "("])
+    if params is None or any(part.kind == "<" for part in function):
+        return text
+    return text + nametree.render([params])
 
 
 def _library_scope(function: nametree.Sequence) -> str:
     chain = function[0].text.split("::")[:-1] if function else []
     known = next((_SCOPES[scope.strip()] for scope in chain if scope.strip() in _SCOPES), "")
     return f"{known}::" if known else ""
-
-
-@lru_cache(maxsize=4096)
-def _function(name: str) -> tuple[nametree.Sequence, nametree.Part | None] | None:
-    """Function part and parameters; None for pseudo names such as ``[CUDA memcpy HtoD]``."""
-    if name.startswith(("[", "Memcpy ", "Memset ")):
-        return None
-    text = nametree.clean(demangle(name[: nametree.MAX_LENGTH].strip()))
-    head = text.partition("<")[0]
-    return nametree.split_function(nametree.parse(text[head.rfind("/") + 1 :]))

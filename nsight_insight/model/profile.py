@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from nsight_insight.errors import InputError
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -24,16 +26,18 @@ class ColumnOrigin:
 
     Attributes:
         field: heading or metric name exactly as written there.
-        column: 1-based field number in the record.
+        column: 1-based field number in the record, character column in plain text; None in binary reports.
         unit: unit as written, "" when none.
         lines: line per row of the table where the cells do not share the row's own line (ncu details
             page: one line per metric); None otherwise.
+        columns: column per row where the cells do not stand below each other (plain text); None otherwise.
     """
 
     field: str
-    column: int
+    column: int | None
     unit: str = ""
     lines: Ints | None = None
+    columns: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class Source:
         origin = origins[int(self.pick[column][row])] if column in self.pick else origins[0]
         if origin.lines is not None:
             line = int(origin.lines[row])
-        return Location(self.path, line, origin.column, origin.field)
+        column = origin.column if origin.columns is None else int(origin.columns[row])
+        return Location(self.path, line, column, origin.field)
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,44 @@ class VendorFinding:
     estimated_speedup: float | None = None
 
 
+@dataclass(frozen=True)
+class HotLine:
+    """One of the instructions or source lines at which most warps of a kernel were sampled.
+
+    Attributes:
+        kernel: kernel name as the source page writes it; pages of one report spell names differently.
+        key: the name in one dialect, as in ``finding.Member``.
+        launch: number of the kernel's first launch in the page, from 0.
+        launches: launches of the kernel in the page.
+        view: ``sass``, ``ptx`` or ``source``: what the line is written in.
+        place: address, or file and line number.
+        text: the instruction or line of code, without control characters and surrounding space.
+        samples: warp samples at this line, over all of its launches.
+        total: warp samples of the whole kernel.
+        stall: what most of the line's samples waited for, named as the metrics ``stall_<name>``; "" unknown.
+        stall_samples: samples with that reason.
+        location: where the line stands, in the first launch that has it.
+    """
+
+    kernel: str
+    key: str
+    launch: int
+    launches: int
+    view: str
+    place: str
+    text: str
+    samples: int
+    total: int
+    stall: str
+    stall_samples: int
+    location: Location
+
+    @property
+    def share(self) -> float:
+        """Part of the kernel's samples at this line, 0 to 1."""
+        return self.samples / self.total if self.total else 0.0
+
+
 @dataclass
 class Table:
     """What a reader hands over: columns of equal length, before assembly into a profile.
@@ -123,6 +166,7 @@ class Table:
     columns: dict[str, npt.NDArray[Any]]
     devices: Sequence[Device] = ()
     vendor: Sequence[VendorFinding] = ()
+    hot_lines: Sequence[HotLine] = ()
 
     def __len__(self) -> int:
         return self.source.rows
@@ -130,10 +174,16 @@ class Table:
 
 @dataclass
 class ReadResult:
-    """All tables of one input and what went wrong in it."""
+    """All tables of one input and what went wrong in it.
+
+    Attributes:
+        alone: the error for an input that only describes what others hold (source and session pages), to be raised
+            where no other input holds activities; None for inputs that stand for themselves.
+    """
 
     tables: list[Table] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
+    alone: InputError | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +195,15 @@ class Profile:
     devices: tuple[Device, ...] = ()
     vendor: tuple[VendorFinding, ...] = ()
     issues: tuple[Issue, ...] = ()
+    hot_lines: tuple[HotLine, ...] = ()
+
+    def hot_lines_of(self, kernel: str) -> tuple[HotLine, ...]:
+        """Hottest lines of a kernel, most samples first; empty where no input holds samples per line of it.
+
+        Args:
+            kernel: the name in one dialect, as in ``finding.Member.key``.
+        """
+        return tuple(sorted((line for line in self.hot_lines if line.key == kernel), key=lambda line: -line.samples))
 
     def locate(self, row: int, column: str) -> Location:
         """The cell of the input that holds ``column`` of activity ``row`` (positional)."""

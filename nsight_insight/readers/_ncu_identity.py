@@ -26,7 +26,6 @@ from nsight_insight.readers._ncu_layout import (
     STREAM,
 )
 from nsight_insight.readers._ncu_metrics import Filled
-from nsight_insight.readers._ncu_nvtx import parse_nvtx
 from nsight_insight.readers._ncu_page import Page, capability
 from nsight_insight.readers._ncu_values import Sheet
 
@@ -47,30 +46,23 @@ def identity_columns(page: Page) -> dict[str, Array]:
     rows = len(page)
     columns: dict[str, Array] = {
         "line": np.array(page.lines, dtype=np.int64),
-        "kind": np.full(rows, Kind.KERNEL.value, dtype=object),
-        "count": np.ones(rows, dtype=np.int64),
+        "kind": _texts(page.kinds or [Kind.KERNEL.value] * rows),
+        "count": np.array(page.counts or [1] * rows, dtype=np.int64),
         "name": _texts(page.texts[NAME]),
     }
     for column, heading in _INTEGERS.items():
         if heading in page.texts:
             columns[column] = np.array([_integer(cell) for cell in page.texts[heading]], dtype=np.int64)
-    if NVTX in page.texts:
-        colours = any(heading.startswith(NVTX) and "Color" in heading for heading in page.layout.headings)
-        states = [parse_nvtx(cell, colours=colours) for cell in page.texts[NVTX]]
-        columns["thread"] = np.array([thread for thread, _ in states], dtype=np.int64)
-        columns["nvtx"] = _texts([names for _, names in states])
+    if page.nvtx:
+        columns["thread"] = np.array([thread for thread, _ in page.nvtx], dtype=np.int64)
+        columns["nvtx"] = _texts([names for _, names in page.nvtx])
     return columns
 
 
 def identity_origins(page: Page) -> dict[str, tuple[ColumnOrigin, ...]]:
     """Where the identity columns stand, in the launch's own line."""
     headings = {**_INTEGERS, "name": NAME, "cc": CC, "nvtx": NVTX, "thread": NVTX}
-    return {column: (_origin(page, heading),) for column, heading in headings.items() if heading in page.texts}
-
-
-def _origin(page: Page, heading: str) -> ColumnOrigin:
-    place = page.layout.places[heading]
-    return ColumnOrigin(page.layout.headings[place], place + 1)
+    return {column: (page.origins[heading],) for column, heading in headings.items() if heading in page.origins}
 
 
 def compute_capability(sheet: Sheet) -> Floats:
@@ -96,7 +88,7 @@ def shape_columns(page: Page, columns: dict[str, Filled]) -> None:
         if heading in page.texts:
             cells = np.array([_dimensions(cell) for cell in page.texts[heading]], dtype=np.float64)
             for place, axis in enumerate(axes):
-                columns[axis] = _filled(cells[:, place], _origin(page, heading))
+                columns[axis] = _filled(cells[:, place], page.origins[heading])
         elif size is not None and axes[0] not in columns:
             # Whatever is derived from the dimensions is derived from their product.
             columns[axes[0]] = size

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from nsight_insight.catalog.metrics import metric_index
+from nsight_insight.model.profile import ColumnOrigin
 
 RAW: Final = "raw"
 DETAILS: Final = "details"
@@ -73,6 +74,12 @@ class Layout:
     def free_text(self) -> frozenset[int]:
         """Positions of cells that may hold line ends."""
         return frozenset(place for heading, place in self.places.items() if heading in _FREE_TEXT)
+
+    @cached_property
+    def origins(self) -> dict[str, ColumnOrigin]:
+        """Where the identity cells stand."""
+        places = self.places
+        return {h: ColumnOrigin(self.headings[places[h]], places[h] + 1) for h in IDENTITY if h in places}
 
     @cached_property
     def metrics(self) -> tuple[tuple[int, str], ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from nsight_insight.catalog.metrics import label_index
 from nsight_insight.readers._ncu_layout import (
     CC,
+    DETAILS,
     ID,
     IDENTITY,
     METRIC,
@@ -26,6 +27,7 @@ from nsight_insight.readers._ncu_layout import (
     VALUE,
     Layout,
 )
+from nsight_insight.readers._ncu_nvtx import nvtx_states
 from nsight_insight.readers._ncu_page import Page, Printed, RuleRow, capability, wanted_metrics
 from nsight_insight.readers._ncu_scan import Record
 
@@ -64,7 +66,9 @@ class LongPage:
             for heading in self._headings:
                 self._texts[heading].append(cells[self.layout.places[heading]])
         if 0 <= self._rule < len(cells) and cells[self._rule]:
-            self._rules.append(RuleRow(row, record.line, self._rule_cells(cells)))
+            column = self.layout.places.get(RULE_TEXT, -1) + 1
+            field = RULE_TEXT if column else ""
+            self._rules.append(RuleRow(row, record.line, self._rule_cells(cells), column or None, field))
         elif written := cells[self._metric]:
             self._take(row, record.line, written, cells)
         return True
@@ -88,7 +92,12 @@ class LongPage:
             printed.setdefault(name, []).append(self._column(name, written, found))
         evidence = (cell[2] for found in self._found.values() for cell in found.values())
         names = frozenset(self._available)
-        return Page(self.layout, self._lines, self._texts, printed, names, self._unit >= 0, self._rules, evidence)
+        nvtx = nvtx_states(self.layout, self._texts)
+        layout = self.layout
+        return Page(
+            DETAILS, layout.line, self._lines, self._texts, layout.origins, printed, names, self._unit >= 0,
+            self._rules, evidence, nvtx,
+        )  # fmt: skip
 
     def _column(self, name: str, written: str, found: dict[int, _Cell]) -> Printed:
         rows = len(self._lines)

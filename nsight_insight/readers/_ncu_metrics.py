@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def _derive_duration(filled: Filled, sheet: Sheet) -> None:
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = np.where(hertz > 0, count / hertz, np.nan)
         names = f"{cycles[0].field} / {clock[0].field}"
-        origin = ColumnOrigin(names, cycles[0].column, "", cycles[0].lines)
+        origin = replace(cycles[0].origin(""), field=names)
         known = filled.origins[:]
         filled.take(Reading(np.rint(seconds * _NS), codes, origin), np.ones(len(seconds), dtype=np.bool_))
         if filled.origins != known:

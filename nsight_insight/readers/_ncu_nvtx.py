@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
+
+from nsight_insight.readers._ncu_layout import NVTX, Layout
 
 _THREAD: Final = re.compile(r"\s*([0-9]{1,18})\s")
 _RANGE: Final = re.compile(r'"(.*?)"(?=\s|$)', re.DOTALL)
@@ -28,3 +31,9 @@ def parse_nvtx(cell: str, *, colours: bool) -> tuple[int, str]:
     ranges = (pattern.fullmatch(found[1]) for found in _RANGE.finditer(cell))
     names = [state["name"] for state in ranges if state and state["name"]]
     return int(thread[1]) if thread else -1, "/".join(names)
+
+
+def nvtx_states(layout: Layout, texts: Mapping[str, Sequence[str]]) -> list[tuple[int, str]]:
+    """Thread and ranges of every launch; empty when the table has no NVTX column."""
+    colours = any(heading.startswith(NVTX) and "Color" in heading for heading in layout.headings)
+    return [parse_nvtx(cell, colours=colours) for cell in texts.get(NVTX, ())]

@@ -32,14 +32,18 @@ from nsight_insight.readers._ncu_metrics import metric_columns
 from nsight_insight.readers._ncu_page import Page
 from nsight_insight.readers._ncu_values import Sheet
 
-READER: Final = "ncu_csv"
 _SPREAD: Final = ("min", "avg", "median", "max")
 _DEVICE_INDEX: Final = "device__attribute_device_index"
 _DEVICE_NUMBERS: Final = ("sm_count", "max_sm_clock", "max_memory_clock", "memory_bus_width")
 
 
-def build_table(page: Page, path: str) -> tuple[Table, list[Issue]]:
+def build_table(page: Page, path: str, reader: str) -> tuple[Table, list[Issue]]:
     """The table of a page and what was lost in it.
+
+    Args:
+        page: the table as text.
+        path: of the input.
+        reader: name of the reader that found it.
 
     Raises:
         UnrecognizedInput: its numbers can be read in two ways.
@@ -47,7 +51,7 @@ def build_table(page: Page, path: str) -> tuple[Table, list[Issue]]:
     sheet = Sheet(page, _style(page, path), path)
     if not sheet.scaled_units_known:
         text = "no row of units: times, bytes and clocks are left out, because ncu scales them as it sees fit"
-        sheet.issues.append(Issue(Level.DATA_LOSS, text, Location(path, page.layout.line)))
+        sheet.issues.append(Issue(Level.DATA_LOSS, text, Location(path, page.line)))
     columns: dict[str, Array] = {**identity_columns(page), "cc": compute_capability(sheet)}
     if "device" not in columns:
         columns["device"] = _device_indices(sheet)
@@ -58,9 +62,9 @@ def build_table(page: Page, path: str) -> tuple[Table, list[Issue]]:
     columns.update({name: filled.values for name, filled in measured.items()})
     source = Source(
         path=path,
-        reader=READER,
+        reader=reader,
         tool="ncu",
-        report=page.layout.page,
+        report=page.report,
         rows=len(page),
         columns={**identity_origins(page), **{name: tuple(filled.origins) for name, filled in measured.items()}},
         pick={name: filled.pick for name, filled in measured.items() if len(filled.origins) > 1},
@@ -72,6 +76,8 @@ def build_table(page: Page, path: str) -> tuple[Table, list[Issue]]:
 
 def _style(page: Page, path: str) -> Style:
     """How the table writes numbers: from the cells that are used, from all others where those do not tell."""
+    if page.style is not None:
+        return page.style
     asked = [cell for columns in page.printed.values() for printed in columns for cell in printed.cells if cell]
     try:
         return decide_style(asked)
@@ -80,7 +86,7 @@ def _style(page: Page, path: str) -> Style:
             return decide_style([*asked, *page.evidence])
         except AmbiguousNumbers as error:
             text = f"the numbers are ambiguous: {error}; print the table again with LC_ALL=C ncu --import REPORT --csv"
-            raise UnrecognizedInput(text, path=path, line=page.layout.line) from error
+            raise UnrecognizedInput(text, path=path, line=page.line) from error
 
 
 def _device_indices(sheet: Sheet) -> Array:
@@ -139,7 +145,6 @@ def _device_number(sheet: Sheet, attribute: Attribute, rows: Ints) -> float | No
 def _vendor(sheet: Sheet) -> Iterator[VendorFinding]:
     """Every rule result, the reassuring ones too: ``kind`` tells them apart."""
     page = sheet.page
-    column = page.layout.places.get(RULE_TEXT, -1) + 1
     for rule in page.rules:
         cells = rule.cells
         yield VendorFinding(
@@ -147,7 +152,7 @@ def _vendor(sheet: Sheet) -> Iterator[VendorFinding]:
             rule=cells[RULE],
             kind=cells.get(RULE_TYPE, ""),
             text=cells.get(RULE_TEXT, ""),
-            location=Location(sheet.path, rule.line, column or None, RULE_TEXT if column else ""),
+            location=Location(sheet.path, rule.line, rule.column, rule.field),
             section=cells.get(SECTION, ""),
             kernel=page.texts[NAME][rule.row],
             row=rule.row,

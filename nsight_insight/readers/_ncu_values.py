@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -74,7 +74,7 @@ class Sheet:
             if self.scaled_units_known:
                 self._lost(printed, wrong, f"has a unit that does not fit {metric.name}")
         unit = printed.units if isinstance(printed.units, str) else next(iter(set(printed.units) - {""}), "")
-        return Reading(values * factors, codes, ColumnOrigin(printed.field, printed.column, unit, printed.lines))
+        return Reading(values * factors, codes, printed.origin(unit))
 
     def _prints_base_units(self) -> bool:
         """Whether a page without units holds base units: its clocks tell."""
@@ -90,15 +90,15 @@ class Sheet:
         for row in np.flatnonzero(where)[:1].tolist():
             unit = printed.units if isinstance(printed.units, str) else printed.units[row]
             cell = " ".join(filter(None, (f"{(printed.cells[row] or '')[:80]!r}", unit)))
-            origin = ColumnOrigin(printed.field, printed.column, unit, printed.lines)
-            self.report(origin, row, f"{cell} {why}", where)
+            self.report(printed.origin(unit), row, f"{cell} {why}", where)
 
     def report(self, origin: ColumnOrigin, row: int, text: str, where: Bools) -> None:
         """One issue for what is wrong with a column, at the first launch that has it."""
         line = self.page.lines[row] if origin.lines is None else int(origin.lines[row])
         count = int(where.sum())
         more = f", and so on in {count} of {len(where)} launches" if count > 1 else ""
-        place = Location(self.path, line, origin.column, origin.field)
+        column = origin.column if origin.columns is None else int(origin.columns[row])
+        place = Location(self.path, line, column, origin.field)
         issue = Issue(Level.DATA_LOSS, f"{origin.field}: {text}{more}", place)
         if issue not in self.issues:
             self.issues.append(issue)
@@ -131,4 +131,4 @@ def _sum(terms: Sequence[Reading]) -> Reading:
         codes = np.where(term.codes != Missing.PRESENT, term.codes, codes).astype(np.uint8)
     first = terms[0].origin
     names = " + ".join(term.origin.field for term in terms)
-    return Reading(values, codes, ColumnOrigin(names, first.column, first.unit, first.lines))
+    return Reading(values, codes, replace(first, field=names))

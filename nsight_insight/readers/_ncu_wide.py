@@ -8,7 +8,8 @@ from operator import itemgetter
 from typing import Final
 
 from nsight_insight.model.numbers import leading_aggregate
-from nsight_insight.readers._ncu_layout import ID, IDENTITY, Layout
+from nsight_insight.readers._ncu_layout import ID, IDENTITY, RAW, Layout
+from nsight_insight.readers._ncu_nvtx import nvtx_states
 from nsight_insight.readers._ncu_page import Page, Printed, wanted_metrics
 from nsight_insight.readers._ncu_scan import Record
 
@@ -61,7 +62,11 @@ class WidePage:
             for (name, place), cells in zip(self._metrics.items(), columns[len(self._headings) :], strict=False)
         }
         names = frozenset(name for _, name in self.layout.metrics)
-        return Page(self.layout, self._lines, texts, printed, names, units is not None, [], self._evidence())
+        layout = self.layout
+        return Page(
+            RAW, layout.line, self._lines, texts, layout.origins, printed, names, units is not None,
+            evidence=self._evidence(), nvtx=nvtx_states(layout, texts),
+        )  # fmt: skip
 
     def _evidence(self) -> Iterator[str]:
         places = [place for place, _ in self.layout.metrics]

@@ -17,11 +17,11 @@ from nsight_insight.model.profile import ReadResult, Table
 from nsight_insight.readers._ncu_layout import DETAILS, MARK, Layout, heading_of, other_page
 from nsight_insight.readers._ncu_long import LongPage
 from nsight_insight.readers._ncu_scan import Banner, Damage, OtherPage, Record, scan
-from nsight_insight.readers._ncu_table import READER, build_table
+from nsight_insight.readers._ncu_table import build_table
 from nsight_insight.readers._ncu_wide import WidePage
 from nsight_insight.readers.text import SourceText
 
-NAME: Final = READER
+NAME: Final = "ncu_csv"
 _CERTAIN: Final = 0.95
 _OTHER: Final = 0.6
 _PROGRESS: Final = 0.3
@@ -125,10 +125,10 @@ def _collect(text: SourceText) -> _Found:
 def _add_page(builder: WidePage | LongPage, text: SourceText, result: ReadResult) -> None:
     page = builder.finish()
     if not len(page):
-        place = Location(text.path, page.layout.line)
+        place = Location(text.path, page.line)
         result.issues.append(Issue(Level.INFO, "a heading without launches", place))
         return
-    table, issues = build_table(page, text.path)
+    table, issues = build_table(page, text.path, NAME)
     result.tables.append(table)
     result.issues.extend(issues)
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from nsight_insight.catalog.names import demangle
+from nsight_insight.catalog.names import base_name
 from nsight_insight.model.text import clean, duration, percent
 from nsight_insight.model.text import quantity as si_quantity
 from nsight_insight.model.units import NUMBER, parse_unit
@@ -17,14 +17,9 @@ if TYPE_CHECKING:
     from nsight_insight.model.finding import Quantity
     from nsight_insight.model.issues import Location
 
-_CAST: Final = re.compile(r"\((?:bool|int|long|unsigned|unsigned int|unsigned char|short)\)(?=[\d-])")
-_VOID: Final = re.compile(r"\b(?:__global__ |static )?void (?=[A-Za-z_])")
-_LAUNCHER: Final = re.compile(r"_execute_(?:\w+_)?kernel__\w+$")
-_ANONYMOUS: Final = re.compile(r"(?:<unnamed>|\(anonymous namespace\)|_GLOBAL__N__\w+|\(anonymous\))::")
-_NAMESPACE: Final = re.compile(r"\b(?:[A-Za-z_]\w*::)+(?=[A-Za-z_])")
 _TIME_UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 _TAILS: Final = (1 / 6, 1 / 2, 0.0, 2 / 3)
-_TRAILING_ARRAY: Final = re.compile(r",\s*(?:std::)?array<char \*, (?:\([^)]*\))?\d+>(?=>)")
+_LEAST_VEHICLE: Final = 6
 
 
 def time(ns: float | None) -> str:
@@ -83,24 +78,26 @@ def flow(text: str) -> str:
 
 
 def kernels(names: Sequence[str], width: int) -> list[str]:
-    """Kernel names in at most ``width`` columns each, kept different from one another where they differ.
+    """Kernel names, short and in at most ``width`` columns each, kept different where they differ.
 
-    What every name carries goes first (return type, parameter list, casts of template arguments), then,
-    when that is not enough, namespaces; then template names lose their end and plain names, which differ
-    at both ends, their middle.
+    A name such as ``vectorized_elementwise_kernel[gelu float]`` loses the vehicle's end before what it
+    carries; plain names, which differ at both ends, lose their middle.
     """
-    short = [_simplified(demangle(clean(name)), width) for name in names]
-    best = [cut(name, width) for name in short]
+    plain = [base_name(clean(name)) for name in names]
+    best = [_short(name, width) for name in plain]
     for tail in _TAILS:
-        tried = [cut(name, width, tail) for name in short]
+        tried = [_short(name, width, tail) for name in plain]
         if len(set(tried)) > len(set(best)):
             best = tried
     return best
 
 
-def _simplified(name: str, width: int) -> str:
-    plain = _plain(name)
-    return plain if len(plain) <= width else _NAMESPACE.sub("", plain)
+def _short(name: str, width: int, tail: float | None = None) -> str:
+    vehicle, bracket, load = name.partition("[")
+    room = width - len(load) - 1
+    if bracket and room >= _LEAST_VEHICLE:
+        return cut(vehicle, room, 0.0) + bracket + load
+    return cut(name, width, tail)
 
 
 def cut(text: str, width: int, tail: float | None = None) -> str:
@@ -114,20 +111,3 @@ def cut(text: str, width: int, tail: float | None = None) -> str:
         tail = 0.0 if "<" in text[: width - 4] else 1 / 3
     keep = int((width - 1) * tail)
     return text[: width - 1 - keep] + "…" + text[len(text) - keep :]
-
-
-def _plain(name: str) -> str:
-    short = _LAUNCHER.sub("", _VOID.sub("", _CAST.sub("", _ANONYMOUS.sub("", name))))
-    return _TRAILING_ARRAY.sub("", _without_parameters(short))
-
-
-def _without_parameters(name: str) -> str:
-    """Drop the last parenthesised list when it closes the name."""
-    if not name.endswith(")"):
-        return name
-    depth = 0
-    for index in range(len(name) - 1, 0, -1):
-        depth += {")": 1, "(": -1}.get(name[index], 0)
-        if depth == 0:
-            return name[:index]
-    return name

@@ -27,7 +27,9 @@ def clause_evidence(
     """The values behind one clause, most direct first, at most ``MAX_VALUES``."""
     values: dict[str, Quantity] = {}
     facts = vocabulary.facts(outcome.rule.scope)
-    for name in sorted(expand(clause.condition.names, outcome.rule)):
+    names = expand(clause.condition.names, outcome.rule)
+    # What everything is divided by says least.
+    for name in sorted(names, key=lambda name: (name.endswith("kernel_time"), name)):
         if name in facts:
             for quantity in _quantities(name, facts[name], outcome, lead, rows, profile, device_facts):
                 values.setdefault(quantity.name, quantity)

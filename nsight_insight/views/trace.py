@@ -127,9 +127,10 @@ def _table(acts: Activities, subjects: list[_Device]) -> FactTable:
         name: np.array([subject.totals.evidence.get(name, -1) for subject in subjects], dtype=np.int64)
         for name in names
     }
+    keys = [f"device {index}" for index in devices] if len(devices) > 1 else ["device"]
     longest = [single(acts.column("duration")[subject.kernels]) for subject in subjects]
     return FactTable(
-        TRACE, values, [f"device {index}" for index in devices], [subject.kernels for subject in subjects],
+        TRACE, values, keys, [subject.kernels for subject in subjects],
         np.array([s.kernels[place] for s, place in zip(subjects, longest, strict=True)], dtype=np.int64),
         np.nan_to_num(values["kernel_time"]), devices, values["launches"],
         evidence_rows={name: rows for name, rows in evidence.items() if (rows >= 0).any()},

@@ -106,8 +106,11 @@ def test_place_names_the_cell() -> None:
 
 @pytest.mark.parametrize(("name", "harmless"), list(zip(HOSTILE, HARMLESS, strict=True)))
 def test_hostile_names_become_harmless_and_stay_readable(name: str, harmless: str) -> None:
-    (shown,) = fmt.kernels([name], 80)
-    assert shown == harmless
+    assert fmt.flow(clean(name).replace("void ", "").removesuffix("(int)")) == harmless
+    (short,) = fmt.kernels([name], 80)
+    assert short
+    assert short in harmless or short in clean(name)
+    assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in short)
 
 
 @given(st.text())
@@ -141,26 +144,10 @@ def test_short_names_keep_what_differs() -> None:
         assert all(len(name) <= width for name in shown)
 
 
-def test_short_template_name_keeps_the_functor() -> None:
-    (shown,) = fmt.kernels([ADDCDIV], 56)
-    assert shown.startswith("vectorized_elementwise_kernel<4, addcdiv_cuda_kernel")
-
-
-@pytest.mark.parametrize(
-    ("name", "short"),
-    [
-        ("void foo<(int)4, (bool)1>(int, T2)", "foo<4, 1>"),
-        ("foo(float *, const float *)", "foo"),
-        ("void at::native::<unnamed>::bar<float>(T1 *)", "at::native::bar<float>"),
-        ("operator()", "operator"),
-        ("(anonymous namespace)::k(int)", "k"),
-        ("avoid(x)y", "avoid(x)y"),
-        ("void", "void"),
-        ("", ""),
-    ],
-)
-def test_what_every_name_carries_is_dropped(name: str, short: str) -> None:
-    assert fmt.kernels([name], 80) == [short]
+def test_a_vehicle_is_cut_before_what_it_carries() -> None:
+    (shown,) = fmt.kernels([ADDCDIV], 40)
+    assert shown.endswith("[addcdiv_cuda_kernel float]")
+    assert len(shown) <= 40
 
 
 @pytest.mark.skipif(not CAPTURE.exists(), reason="captures are not part of the project")
@@ -169,6 +156,7 @@ def test_real_names_stay_different_at_80_columns() -> None:
         names = [row["Name"] for row in csv.DictReader(file)]
     shown = fmt.kernels(names, 49)
     assert len(set(shown)) >= 0.9 * len(names)
+    assert all(len(name) <= 49 for name in shown)
     assert not [name for name in shown if re.search(r"^void |\(int\)|<unnamed>", name)]
 
 

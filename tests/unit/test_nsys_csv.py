@@ -479,6 +479,13 @@ def test_lines_that_are_no_rows_are_reported_and_the_rest_is_kept(bad: str, end:
         assert "up to 4" in result.issues[0].text
 
 
+def test_a_cut_first_cell_is_reported_where_names_come_first() -> None:
+    heading = "Range,Style,Total Proj Time (ns),Range Instances"
+    result = read(heading, ":step,PushPop,5,1", ":ste", end="")
+    assert [(issue.level, issue.location.line) for issue in result.issues] == [(Level.DATA_LOSS, 3)]
+    assert read(heading, ":step,PushPop,5,1", "done", "").issues == []
+
+
 @pytest.mark.parametrize(
     "cell", ["x", "nan", "-5", "1_000", "", "None", "1e999"], ids=["word", "nan", "negative", "_", "", "None", "inf"]
 )
