@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from nsight_insight.config import Config
     from nsight_insight.model.finding import Report
     from nsight_insight.model.issues import Issue
+    from nsight_insight.readers.text import SourceText
     from nsight_insight.reporters.options import RenderOptions
 
 RAN, FOUND, LOST = 0, 1, 3
 """Exit codes of an analysis: nothing to object, ``--fail-on`` reached, input incomplete."""
 
 
-def run(paths: Sequence[str], config: Config, options: Mapping[str, Any]) -> int:
+def run(paths: Sequence[str | SourceText], config: Config, options: Mapping[str, Any]) -> int:
     """Analyse ``paths``, write the report, and return the exit code."""
     chosen = _output.targets(options["outputs"], options["format_"])
-    _output.check(chosen, paths, force=options["force"])
+    _output.check(chosen, [path for path in paths if isinstance(path, str)], force=options["force"])
     report = analyze(paths, config, options.get("from_"))
     render = render_options(config, options)
     _output.write(report, chosen, render, options["color"])
@@ -34,7 +35,7 @@ def run(paths: Sequence[str], config: Config, options: Mapping[str, Any]) -> int
     return exit_code(report, config, strict=options.get("strict", False), failed=bool(failed))
 
 
-def analyze(paths: Sequence[str], config: Config, format_: str | None) -> Report:
+def analyze(paths: Sequence[str | SourceText], config: Config, format_: str | None) -> Report:
     """The report on ``paths``; every finding, ``top`` is left to the reporters."""
     from nsight_insight import api
     from nsight_insight.rules.loader import load_rules

@@ -24,7 +24,11 @@ def command(**options: Any) -> int:
     from nsight_insight.cli._run import run
     from nsight_insight.config import Config
     from nsight_insight.data import demo_dir
+    from nsight_insight.readers.text import SourceText
 
-    code = run([str(demo_dir())], Config(), options)
+    folder = demo_dir()
+    # Named by their own names: the demo reads the same wherever the package lies.
+    inputs = [SourceText(file.name, None, file) for file in sorted(folder.glob("*.csv"))]
+    code = run(inputs, Config(), options)
     click.echo(HOW_TO, err=True, nl=False)
     return code

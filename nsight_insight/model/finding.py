@@ -149,6 +149,9 @@ class Totals:
     copy_ns: float | None = None
     gpu_busy_ns: float | None = None
     window_ns: float | None = None
+    steady_busy_ns: float | None = None
+    steady_window_ns: float | None = None
+    steady_steps: int | None = None
     api_ns: float | None = None
     basis: str = ""
     families: Mapping[str, float] = field(default_factory=dict)

@@ -80,8 +80,8 @@ class Source:
         origin = origins[int(self.pick[column][row])] if column in self.pick else origins[0]
         if origin.lines is not None:
             line = int(origin.lines[row])
-        column = origin.column if origin.columns is None else int(origin.columns[row])
-        return Location(self.path, line, column, origin.field)
+        place = origin.column if origin.columns is None else int(origin.columns[row])
+        return Location(self.path, line, place, origin.field)
 
 
 @dataclass(frozen=True)

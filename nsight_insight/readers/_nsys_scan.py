@@ -111,8 +111,20 @@ class _Scanner:
     def run(self) -> Scan:
         index = 0
         while index < len(self.lines):
-            index = self.step(index)
+            if self.block is not None and not self.gap:
+                index = self.take_plain_rows(self.block, index)
+            if index < len(self.lines):
+                index = self.step(index)
         return self.found
+
+    def take_plain_rows(self, block: Block, index: int) -> int:
+        """Takes the rows that need no second look, nearly all of a large table; returns the first that does."""
+        lines, commas, end = self.lines, len(block.headings) - 1, index
+        while end < len(lines) and _is_plain_row(lines[end], commas):
+            end += 1
+        block.records.extend(lines[index:end])
+        block.numbers.extend(range(index + 1, end + 1))
+        return end
 
     def step(self, index: int) -> int:
         """Handles the line at ``index`` (and what belongs to it); returns the next one to handle."""
@@ -192,6 +204,16 @@ class _Scanner:
     def note_other_format(self, line: str, index: int) -> None:
         if not self.found.other_format and other_format(line):
             self.found.other_format = index + 1
+
+
+def _is_plain_row(line: str, commas: int) -> bool:
+    """True for a row that begins with a number and has a quoted cell at its end at most."""
+    if not line[:1].isdigit() or "\r" in line or "\x00" in line:
+        return False
+    cells, quote, quoted = line.partition('"')
+    if cells.count(",") != commas:
+        return False
+    return not quote or (cells.endswith(",") and quoted.find('"') == len(quoted) - 1 >= 0)
 
 
 def _tidy(line: str) -> str:

@@ -85,18 +85,19 @@ def where_time_goes(report: Report, page: Page) -> list[Text]:
 
 def _device(report: Report, page: Page) -> list[Text]:
     totals = report.totals
-    facts, idle = [], 0.0
-    if totals.copy_ns:
-        facts.append(f"copies {fmt.time(totals.copy_ns)}")
-    if totals.gpu_busy_ns is not None and totals.window_ns:
-        busy = totals.gpu_busy_ns / totals.window_ns
-        idle = 1.0 - busy
-        facts.append(f"GPU busy {fmt.time(totals.gpu_busy_ns)} of {fmt.time(totals.window_ns)} ({fmt.share(busy)})")
+    facts = [f"copies {fmt.time(totals.copy_ns)}"] if totals.copy_ns else []
+    busy_ns, window_ns, steps = totals.steady_busy_ns, totals.steady_window_ns, totals.steady_steps
+    where = f"{fmt.count(steps, 'step')} after warm-up" if steps else ""
+    if busy_ns is None or not window_ns:
+        busy_ns, window_ns, where = totals.gpu_busy_ns, totals.window_ns, "whole capture, start-up included"
+    idle = 0.0
+    if busy_ns is not None and window_ns:
+        idle = 1.0 - busy_ns / window_ns
+        facts.append(f"GPU busy {fmt.time(busy_ns)} of {fmt.time(window_ns)} ({fmt.share(1.0 - idle)}; {where})")
     lines = wrap(styled((" · ".join(facts), "faint")), page.width - 2) if facts else []
     if idle > MUCH_IDLE:
-        lines += wrap(
-            styled(f"GPU idle {fmt.share(idle)} of the window, which faster kernels do not shorten"), page.width - 2
-        )
+        text = f"GPU idle {fmt.share(idle)} of that time, which faster kernels do not shorten"
+        lines += wrap(styled(text), page.width - 2)
     return indented(lines, 2)
 
 

@@ -22,6 +22,9 @@ def totals_of(profile: Profile, trace: FactTable) -> Totals:
         copy_ns=_sum(trace, "copy_time"),
         gpu_busy_ns=_sum(trace, "busy"),
         window_ns=_sum(trace, "window"),
+        steady_busy_ns=_sum(trace, "steady_busy"),
+        steady_window_ns=_sum(trace, "steady_window"),
+        steady_steps=_steps(trace),
         api_ns=_sum(trace, "api_time"),
         basis="ncu durations (replayed, caches flushed): shares of the captured launches" if ncu_only else "nsys",
         families={name: value for name, value in sorted(families.items(), key=lambda item: -item[1]) if value > 0},
@@ -33,6 +36,12 @@ def _sum(trace: FactTable, name: str) -> float | None:
     if values is None or not len(values) or np.isnan(values).all():
         return None
     return round(float(np.nansum(values)) * 1e9, 3)
+
+
+def _steps(trace: FactTable) -> int | None:
+    steps = trace.values.get("steady_steps")
+    known = steps[~np.isnan(steps)] if steps is not None else np.array([])
+    return int(known.max()) if len(known) else None
 
 
 def _kernels(profile: Profile) -> int:

@@ -106,7 +106,7 @@ def test_place_names_the_cell() -> None:
 
 @pytest.mark.parametrize(("name", "harmless"), list(zip(HOSTILE, HARMLESS, strict=True)))
 def test_hostile_names_become_harmless_and_stay_readable(name: str, harmless: str) -> None:
-    assert fmt.flow(clean(name).replace("void ", "").removesuffix("(int)")) == harmless
+    assert harmless in fmt.flow(clean(name))
     (short,) = fmt.kernels([name], 80)
     assert short
     assert short in harmless or short in clean(name)
