@@ -56,9 +56,10 @@ def base_name(name: str) -> str:
 @lru_cache(maxsize=16_384)
 def _names(name: str) -> tuple[str, str]:
     """Normalised and short name; pseudo names such as ``[CUDA memcpy HtoD]`` are left alone."""
-    if name.startswith(("[", "Memcpy ", "Memset ")):
+    name = nametree.printable(name)
+    if name.startswith(("[CUDA ", "Memcpy ", "Memset ")):
         return name, name
-    text = nametree.clean(demangle(name[: nametree.MAX_LENGTH].strip()))
+    text = nametree.clean(demangle(name))
     head = text.partition("<")[0]
     function, params = nametree.split_function(nametree.parse(text[head.rfind("/") + 1 :]))
     return _joined(function, params) or name, short_name(function) or name

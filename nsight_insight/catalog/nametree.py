@@ -15,7 +15,6 @@ _MAX_DEPTH: Final = 48
 
 _OPEN: Final = {"<": ">", "(": ")", "{": "}"}
 _CLOSE: Final = frozenset(_OPEN.values())
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]++")
 _TOKEN = re.compile(r"[<>(){},]|[^<>(){},]+")
 _SUFFIXED: Final = tuple(f"{digit}{suffix}" for digit in range(10) for suffix in "uUlL")
 _WORDS: Final = (("::operator ()", ""), ("::operator()", ""), ("_3clocals_3e::", ""), ("->", "."))
@@ -58,10 +57,16 @@ class Part:
 Sequence = list[Part]
 
 
+def printable(name: str) -> str:
+    """The beginning of the name, control, format and other invisible characters as blanks."""
+    name = name[:MAX_LENGTH]
+    if not name.isprintable():
+        name = "".join(char if char.isprintable() else " " for char in name)
+    return name.strip()
+
+
 def clean(name: str) -> str:
-    """The name in one dialect, brackets still unmatched."""
-    if not (name.isascii() and name.isprintable()):
-        name = _UNPRINTABLE.sub(" ", name)
+    """A printable name in one dialect, brackets still unmatched."""
     for word, replacement in _WORDS:
         name = name.replace(word, replacement)
     for hints, pattern, substitute in _NOISE:

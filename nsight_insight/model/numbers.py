@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from math import isfinite
+from math import inf, isfinite
 from typing import Final
 
 import numpy as np
@@ -104,11 +104,20 @@ def read_number(text: str, style: Style) -> float | None:
     >>> read_number("1.916,45", Style.DOT)
     1916.45
     """
+    plain = plain_number(text, style)
+    number = inf if plain is None else float(plain)
+    return number if isfinite(number) else None
+
+
+def plain_number(text: str, style: Style) -> str | None:
+    """The digits of a number in C notation, None when the text is no number in this notation.
+
+    >>> plain_number("9.007.199.254.740.993", Style.DOT)
+    '9007199254740993'
+    """
     if _PATTERNS[style].fullmatch(text) is None:
         return None
-    plain = text if _C_ONLY.fullmatch(text) else text.translate(_TABLES[style])
-    number = float(plain)
-    return number if isfinite(number) else None
+    return text if _C_ONLY.fullmatch(text) else text.translate(_TABLES[style])
 
 
 def parse_number(text: str, style: Style) -> float | Missing:

@@ -26,7 +26,8 @@ class ColumnOrigin:
 
     Attributes:
         field: heading or metric name exactly as written there.
-        column: 1-based field number in the record, character column in plain text; None in binary reports.
+        column: 1-based field number in the record, character column in plain text; None in databases and
+            binary reports.
         unit: unit as written, "" when none.
         lines: line per row of the table where the cells do not share the row's own line (ncu details
             page: one line per metric); None otherwise.
@@ -57,6 +58,7 @@ class Source:
         reasons: metric column -> ``Missing`` code per row (uint8); absent key = no gaps.
         available: metric names or headings in the file, known to the catalogue or not.
         banners: tool lines worth showing (``==WARNING==``, SKIPPED, NOTICE).
+        table: table of a database, "" for texts; lines are then rowids.
     """
 
     path: str
@@ -71,17 +73,18 @@ class Source:
     reasons: Mapping[str, npt.NDArray[np.uint8]] = field(default_factory=dict)
     available: frozenset[str] = frozenset()
     banners: tuple[str, ...] = ()
+    table: str = ""
 
     def locate(self, row: int, column: str, line: int) -> Location:
         """The cell that holds ``column`` of this table's ``row`` (0-based in the table; its line given)."""
         origins = self.columns.get(column)
         if not origins:
-            return Location(self.path, line)
+            return Location(self.path, line, table=self.table)
         origin = origins[int(self.pick[column][row])] if column in self.pick else origins[0]
         if origin.lines is not None:
             line = int(origin.lines[row])
         place = origin.column if origin.columns is None else int(origin.columns[row])
-        return Location(self.path, line, place, origin.field)
+        return Location(self.path, line, place, origin.field, self.table)
 
 
 @dataclass(frozen=True)

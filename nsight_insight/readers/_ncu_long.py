@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from functools import lru_cache
 from typing import Final
 
-import numpy as np
-
-from nsight_insight.catalog.metrics import label_index
+from nsight_insight.readers._ncu_cells import Cell, CellCollector
 from nsight_insight.readers._ncu_layout import (
     CC,
     DETAILS,
@@ -28,14 +23,10 @@ from nsight_insight.readers._ncu_layout import (
     Layout,
 )
 from nsight_insight.readers._ncu_nvtx import nvtx_states
-from nsight_insight.readers._ncu_page import Page, Printed, RuleRow, capability, wanted_metrics
+from nsight_insight.readers._ncu_page import Page, RuleRow
 from nsight_insight.readers._ncu_scan import Record
 
-_LABEL_NAME: Final = re.compile(r".* \(([A-Za-z][\w.:]*)\)", re.DOTALL)
-_COUNT_LABELS: Final = {("Launch Statistics", "# SMs"): "launch__sm_count"}
-"""The only device attribute that the details page prints."""
 _RULE_HEADINGS: Final = (SECTION, RULE, RULE_TYPE, RULE_TEXT, SPEEDUP_TYPE, SPEEDUP)
-_Cell = tuple[int, str, str]
 
 
 class LongPage:
@@ -51,8 +42,7 @@ class LongPage:
         self._rows: dict[tuple[str, str], int] = {}
         self._lines: list[int] = []
         self._texts: dict[str, list[str]] = {heading: [] for heading in self._headings}
-        self._found: dict[tuple[str, str], dict[int, _Cell]] = defaultdict(dict)
-        self._available: set[str] = set()
+        self._cells = CellCollector()
         self._rules: list[RuleRow] = []
 
     def add(self, record: Record) -> bool:
@@ -75,11 +65,9 @@ class LongPage:
 
     def _take(self, row: int, line: int, written: str, cells: list[str]) -> None:
         section = cells[self._section] if self._section >= 0 else ""
-        shown, names = metric_names(section, written, cells[self._cc] if self._cc >= 0 else "")
-        self._available.add(shown)
-        cell = (line, cells[self._unit] if self._unit >= 0 else "", cells[self._value])
-        for name in names:
-            self._found[name, written].setdefault(row, cell)
+        cc = cells[self._cc] if self._cc >= 0 else ""
+        cell = Cell(line, cells[self._unit] if self._unit >= 0 else "", cells[self._value])
+        self._cells.take(row, section, written, cc, cell)
 
     def _rule_cells(self, cells: list[str]) -> dict[str, str]:
         places = self.layout.places
@@ -87,46 +75,9 @@ class LongPage:
 
     def finish(self) -> Page:
         """The page as columns."""
-        printed: dict[str, list[Printed]] = {}
-        for (name, written), found in self._found.items():
-            printed.setdefault(name, []).append(self._column(name, written, found))
-        evidence = (cell[2] for found in self._found.values() for cell in found.values())
-        names = frozenset(self._available)
         nvtx = nvtx_states(self.layout, self._texts)
-        layout = self.layout
+        printed = self._cells.printed(self._lines, self._value + 1)
         return Page(
-            DETAILS, layout.line, self._lines, self._texts, layout.origins, printed, names, self._unit >= 0,
-            self._rules, evidence, nvtx,
+            DETAILS, self.layout.line, self._lines, self._texts, self.layout.origins, printed, self._cells.available,
+            self._unit >= 0, self._rules, self._cells.evidence(), nvtx,
         )  # fmt: skip
-
-    def _column(self, name: str, written: str, found: dict[int, _Cell]) -> Printed:
-        rows = len(self._lines)
-        cells: list[str | None] = [None] * rows
-        units = [""] * rows
-        lines = np.array(self._lines, dtype=np.int64)
-        for row, (line, unit, value) in found.items():
-            cells[row], units[row], lines[row] = value, unit, line
-        return Printed(name, written, self._value + 1, cells, units, lines)
-
-
-@lru_cache(maxsize=16384)
-def metric_names(section: str, written: str, cc: str) -> tuple[str, tuple[str, ...]]:
-    """What a Metric Name cell stands for.
-
-    Args:
-        section: display name of the section; a label alone is ambiguous.
-        written: label, metric name, or ``Label (metric.name)``.
-        cc: compute capability cell, "" when the table has none.
-
-    Returns:
-        The name or label to list as available, and the metric names somebody may ask for.
-    """
-    wanted = wanted_metrics()
-    if written in wanted:
-        return written, (written,)
-    if (found := _LABEL_NAME.fullmatch(written)) and ("__" in found[1] or found[1] in wanted):
-        return found[1], (found[1],) if found[1] in wanted else ()
-    if name := _COUNT_LABELS.get((section, written)):
-        return written, (name,)
-    aliases = label_index().get((section, written), ())
-    return written, tuple(dict.fromkeys(alias.metric for _, alias in aliases if alias.exists_on(capability(cc))))

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from nsight_insight.readers._ncu_banners import Banner, banner_of
 from nsight_insight.readers._ncu_layout import ID, NAME, PROCESS, RAW, Layout, fields, heading_of, other_page
 
 MAX_RECORD_LINES: Final = 64
 """Texts of failed rules hold line ends; further than this an open quote is taken for damage."""
-_BANNER: Final = re.compile(r"==(WARNING|ERROR)== (.*)")
-_PATH: Final = re.compile(r"(?<![\w:/])(?:[A-Za-z]:)?[/\\](?:[^\s'\"/\\:]+[/\\])*(?=[^/\\\s'\"])")
 _START: Final = re.compile(r'"\d+","\d+","')
 """ID and process of a launch, also behind other output."""
 _START_BARE: Final = re.compile(r"(?:\d+,)?\d+,\d+,")
@@ -37,15 +36,6 @@ class Damage:
 
 
 @dataclass(frozen=True)
-class Banner:
-    """A warning or error of ncu, without directories, which may name users."""
-
-    line: int
-    level: str
-    text: str
-
-
-@dataclass(frozen=True)
 class OtherPage:
     """The heading of a page that holds no table of launches."""
 
@@ -65,9 +55,9 @@ def scan(lines: Sequence[str]) -> Iterator[Event]:
         event: Event | None = None
         if found := heading_of(line, index + 1):
             layout = event = found
-        elif "==" in line and (banner := _BANNER.search(line)):
-            yield Banner(index + 1, banner[1], _PATH.sub("", banner[2]).strip())
-            line = line[: banner.start()]
+        elif banner := banner_of(line, index + 1):
+            yield banner
+            line = line[: banner.start]
         if event is None and layout is not None:
             event, end = _record(line, lines, index, layout)
         if event is None and (page := other_page(line)):

@@ -16,6 +16,8 @@ _VERSION: Final = re.compile(r"nsight-?systems(?:-cli)?[-/\\ ](\d{4}\.\d+(?:\.\d
 _PATH: Final = re.compile(r"[^\s\[\]]*[/\\](?=[^/\\\s\]])")
 _NAMED_FILE: Final = re.compile(r"(SKIPPED: |NOTICE: Existing SQLite export found: )(?:.*[/\\])?(.*)")
 _SKIPPED: Final = re.compile(r"SKIPPED: .*?(?:does not contain (?:the required )?)(.*?) ?(?:data)?\.?(?: Does .*)?")
+_LOST_REPORT: Final = re.compile(r"ERROR: (?:Report |Database |.*\.(?:sqlite|nsys-rep|qdrep)\b)")
+"""The profiled program prints lines that begin with ERROR too."""
 _FIRST: Final = frozenset("P[SNWEFG")
 _GPU_DATA: Final = ("CUDA kernel", "CUDA trace", "GPU memory", "CUDA memory transfers", "CUDA")
 _MAX_WARNINGS: Final = 5
@@ -50,8 +52,8 @@ def parse_banner(line: str, number: int) -> Banner | None:
         ("SKIPPED: ", "skipped"),
         ("NOTICE: ", "notice"),
         ("WARNING: ", "warning"),
-        ("ERROR: ", "error"),
-        ("FATAL ERROR: ", "error"),
+        ("ERROR: ", "error" if _LOST_REPORT.match(line) else "warning"),
+        ("FATAL ERROR: ", "warning"),
         ("Generating SQLite file ", "progress"),
         ("Exporting ", "progress"),
     ):
@@ -83,9 +85,9 @@ def banner_issues(banners: Sequence[Banner], path: str) -> list[Issue]:
             text = f"the tables may be stale, nsys used an older export ({banner.text}); --force-export=true renews it"
             issues.append(Issue(Level.INFO, text, location))
         elif banner.kind == "notice" or banner in warnings[:_MAX_WARNINGS]:
-            issues.append(Issue(Level.INFO, f"nsys says: {banner.text}", location))
+            issues.append(Issue(Level.INFO, f"beside the tables: {banner.text}", location))
         elif banner.kind == "error":
-            issues.append(Issue(Level.DATA_LOSS, f"nsys says: {banner.text}", location))
+            issues.append(Issue(Level.DATA_LOSS, f"a report is missing: {banner.text}", location))
     return issues
 
 

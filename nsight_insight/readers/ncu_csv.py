@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from nsight_insight.errors import EmptyInput, InputError, UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
-from nsight_insight.model.profile import ReadResult, Table
+from nsight_insight.model.profile import ReadResult
+from nsight_insight.readers._ncu_banners import SHOWN, Banner, banner_issues, nothing_printed, with_banners
 from nsight_insight.readers._ncu_layout import DETAILS, MARK, Layout, heading_of, other_page
 from nsight_insight.readers._ncu_long import LongPage
-from nsight_insight.readers._ncu_scan import Banner, Damage, OtherPage, Record, scan
+from nsight_insight.readers._ncu_scan import Damage, OtherPage, Record, scan
 from nsight_insight.readers._ncu_table import build_table
 from nsight_insight.readers._ncu_wide import WidePage
 from nsight_insight.readers.text import SourceText
@@ -28,20 +29,11 @@ _PROGRESS: Final = 0.3
 _BINARY: Final = (b"NVR\x00", b"SQLite format 3")
 _PROGRESS_LINE: Final = re.compile(r"^==(?:PROF|WARNING|ERROR)== ", re.MULTILINE)
 _SUSPECTS: Final = 50
-_SHOWN: Final = 20
-"""Damaged records and banners of one input that are told one by one."""
 _EXPORT: Final = "export the raw page instead: ncu --import REPORT --csv --page raw"
 _OTHER_PAGES: Final = {
     "source": "ncu's source page lists instructions, not launches",
     "session": "ncu's session page describes the run, not its launches",
     "summary": "ncu's summary (--print-summary) merges launches into minimum, maximum and average",
-}
-_REMEDIES: Final = {
-    "ERR_NVGPUCTRPERM": "ncu may not read GPU performance counters (ERR_NVGPUCTRPERM): run it as root or with "
-    "CAP_SYS_ADMIN (containers: --cap-add=SYS_ADMIN), or load the nvidia module with "
-    "NVreg_RestrictProfilingToAdminUsers=0",
-    "No kernels were profiled": "ncu profiled no kernel: check its filters (--kernel-name, --launch-skip, "
-    "--launch-count, --nvtx-include), and add --target-processes all when the GPU work runs in a child process",
 }
 
 
@@ -89,15 +81,14 @@ def read(text: SourceText) -> ReadResult:
         UnrecognizedInput: another page of ncu, numbers that can be read in two ways, or nothing of ncu at all.
     """
     found = _collect(text)
-    result = ReadResult(issues=[*text.issues, *_banner_issues(found.banners, text.path)])
+    result = ReadResult(issues=[*text.issues, *banner_issues(found.banners, text.path)])
     refused: list[InputError] = []
     for page in found.pages:
         try:
             _add_page(page, text, result)
         except InputError as error:
             refused.append(error)
-    banners = tuple(dict.fromkeys(f"=={banner.level}== {banner.text}" for banner in found.banners))[:_SHOWN]
-    result.tables = [_with_banners(table, banners) for table in result.tables]
+    result.tables = [with_banners(table, found.banners) for table in result.tables]
     if not result.tables:
         raise refused[0] if refused else _nothing(found, text)
     place = (Issue(Level.DATA_LOSS, error.text, Location(text.path, error.line)) for error in refused)
@@ -133,22 +124,11 @@ def _add_page(builder: WidePage | LongPage, text: SourceText, result: ReadResult
     result.issues.extend(issues)
 
 
-def _with_banners(table: Table, banners: tuple[str, ...]) -> Table:
-    return replace(table, source=replace(table.source, banners=banners)) if banners else table
-
-
-def _banner_issues(banners: Sequence[Banner], path: str) -> list[Issue]:
-    """Errors of ncu, each once: a capture that went wrong may still hold a table."""
-    errors = {banner.text: banner.line for banner in reversed(banners) if banner.level == "ERROR"}
-    shown = sorted(errors.items(), key=lambda item: item[1])[:_SHOWN]
-    return [Issue(Level.INFO, f"ncu reported: {text}", Location(path, line)) for text, line in shown]
-
-
 def _damage_issues(damage: Sequence[Damage], path: str) -> list[Issue]:
-    issues = [Issue(Level.DATA_LOSS, f"{item.text}: skipped", Location(path, item.line)) for item in damage[:_SHOWN]]
-    if len(damage) > _SHOWN:
-        text = f"{len(damage) - _SHOWN} more damaged records skipped, {len(damage)} in all"
-        issues.append(Issue(Level.DATA_LOSS, text, Location(path, damage[_SHOWN].line)))
+    issues = [Issue(Level.DATA_LOSS, f"{item.text}: skipped", Location(path, item.line)) for item in damage[:SHOWN]]
+    if len(damage) > SHOWN:
+        text = f"{len(damage) - SHOWN} more damaged records skipped, {len(damage)} in all"
+        issues.append(Issue(Level.DATA_LOSS, text, Location(path, damage[SHOWN].line)))
     return issues
 
 
@@ -166,13 +146,8 @@ def _nothing(found: _Found, text: SourceText) -> InputError:
     if found.damage:
         first_bad = found.damage[0]
         return EmptyInput(f"no whole record: {first_bad.text}", path=path, line=first_bad.line)
-    for sign, remedy in _REMEDIES.items():
-        for banner in found.banners:
-            if sign in banner.text:
-                return EmptyInput(remedy, path=path, line=banner.line)
-    if found.banners:
-        banner = next((banner for banner in found.banners if banner.level == "ERROR"), found.banners[0])
-        return EmptyInput(f"ncu printed no table: {banner.text}", path=path, line=banner.line)
+    if error := nothing_printed(found.banners, path):
+        return error
     if found.pages:
         return EmptyInput("a heading without launches", path=path, line=found.pages[0].layout.line)
     if progress := _PROGRESS_LINE.search(text.text):

@@ -28,6 +28,7 @@ _BANNERS_ONLY: Final = 0.5
 _OTHER: Final = 0.2
 _UNKNOWN: Final = 0.15
 _HINT: Final = re.compile(r"\((?:ns|us|ms|s|%|MB)\)|^SKIPPED: ", re.MULTILINE)
+_MAX_BANNERS: Final = 40
 _ADVICE: Final = "run nsys stats with --format csv"
 
 
@@ -91,7 +92,8 @@ def _read_block(block: Block, text: SourceText, result: ReadResult) -> None:
 
 
 def _with_banners(table: Table, banners: Sequence[Banner]) -> Table:
-    shown = tuple(banner.text for banner in banners if banner.kind not in ("report", "progress"))
+    worth_showing = (banner.text for banner in banners if banner.kind not in ("report", "progress"))
+    shown = tuple(dict.fromkeys(worth_showing))[:_MAX_BANNERS]
     return replace(table, source=replace(table.source, banners=shown)) if shown else table
 
 

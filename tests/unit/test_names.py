@@ -61,8 +61,8 @@ ONE_KERNEL = [
         "std::array<char*, unsigned long=3>>(int, std::array<char*, unsigned long=3>)"
     ),
     (
-        "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::CompareFunctor<c10::Half>, "
-        "std::array<char*, 3ul> >(int, at::native::(anonymous namespace)::CompareFunctor<c10::Half>, "
+        "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::CompareFunctor<"
+        "c10::Half>, std::array<char*, 3ul> >(int, at::native::(anonymous namespace)::CompareFunctor<c10::Half>, "
         "std::array<char*, 3ul>)"
     ),
     (
@@ -266,12 +266,31 @@ def test_short_mangled_names_cannot_blow_up() -> None:
 
 
 HOSTILE = {
-    "open": "<", "close": "a>", "nested": "f<(", "lambda": "[lambda(", "instance": "[lambda() (instance 1)]",
-    "scope": "a::", "operator": "operator ", "const": "const ", "equals": "a=1, ", "words": "<a b c d ", "digits": "9", "commas": ",",
-    "blanks": " ", "letters": "x", "anonymous": "(anonymous namespace)::", "slashes": "/", "casts": "(a b",
+    "open": "<",
+    "close": "a>",
+    "nested": "f<(",
+    "lambda": "[lambda(",
+    "instance": "[lambda() (instance 1)]",
+    "scope": "a::",
+    "operator": "operator ",
+    "const": "const ",
+    "equals": "a=1, ",
+    "words": "<a b c d ",
+    "digits": "9",
+    "commas": ",",
+    "blanks": " ",
+    "letters": "x",
+    "anonymous": "(anonymous namespace)::",
+    "slashes": "/",
+    "casts": "(a b",
     "abi": "[abi:v1",
-    "template": "void f<g<", "bidi": "\u202e", "nul": "\0", "unsigned": "1ul", "mangled": "_ZN", "pointers": "_Z1fPPPP",
-}  # fmt: skip
+    "template": "void f<g<",
+    "bidi": "\u202e",
+    "nul": "\0",
+    "unsigned": "1ul",
+    "mangled": "_ZN",
+    "pointers": "_Z1fPPPP",
+}
 
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)

@@ -371,8 +371,14 @@ def test_missing_gpu_data_is_unknown_not_zero() -> None:
 
 
 def test_an_error_of_nsys_is_data_loss() -> None:
-    result = read("ERROR: Report 'nonsense' could not be found.", KERN, KERNEL_ROW)
-    assert levels(result) == [Level.DATA_LOSS]
+    for lost in ("ERROR: Report 'nonsense' could not be found.", "ERROR: cannot open x.sqlite: locked"):
+        assert levels(read(lost, KERN, KERNEL_ROW)) == [Level.DATA_LOSS]
+    assert levels(read("ERROR: the program's own words", KERN, KERNEL_ROW)) == [Level.INFO]
+
+
+def test_few_warnings_are_passed_on() -> None:
+    result = read(*(f"WARNING: number {i}" for i in range(100)), KERN, KERNEL_ROW)
+    assert [issue.text for issue in result.issues] == [f"beside the tables: WARNING: number {i}" for i in range(5)]
 
 
 def test_nothing_but_skipped_reports_is_empty_input() -> None:
