@@ -40,7 +40,8 @@ _NOISE: Final = tuple(
 namespaces, operators, ABI tags, ``[lambda(T) (instance n)]``, qualifiers, ``(int)4`` and ``int=4`` and
 ``4ul``, booleans, spaces."""
 
-_QUALIFIER = re.compile(r"(?<![\w>)}])(?:[A-Za-z_]\w*+::)++")
+_QUALIFIER = re.compile(r"(?<![\w>)}])(?:[A-Za-z_]\w*+::)+(?!$)")
+"""Scopes in front of a name; the last one of ``owner::`` is the name itself: a lambda follows."""
 
 
 class Part:

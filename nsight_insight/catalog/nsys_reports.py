@@ -55,6 +55,8 @@ class ReportFormat:
     spellings: Mapping[str, str] = field(default_factory=dict)
     evidence: CellEvidence | None = None
     fixed: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    rule: bool = False
 
     def called(self, name: str) -> bool:
         """True for the report's name of either generation."""
@@ -92,6 +94,8 @@ def _report(name: str, entry: Mapping[str, Any], groups: Mapping[str, Mapping[st
         spellings=entry.get("spellings", {}),
         evidence=evidence and CellEvidence(evidence["heading"], re.compile(evidence["pattern"]), evidence["share"]),
         fixed=entry.get("fixed", {}),
+        units=entry.get("units", {}),
+        rule=entry.get("rule", False),
     )
 
 

@@ -202,7 +202,7 @@ def _foreach(args: list[Sequence]) -> _Label:
     if lambdas or not classes:
         return _label(lambdas[0]) if lambdas else _Label(())
     first, *others = [_label(arg) for arg in classes[:2]]
-    if not re.match(r"(?:Unary|Binary|Pointwise|Ternary)Op", first.words[0]):
+    if not first.words or not re.match(r"(?:Unary|Binary|Pointwise|Ternary)Op", first.words[0]):
         return first
     frame = first.words[0].removesuffix("Functor")
     return _Label((frame, *(word for other in others for word in other.words)), first.dtype)

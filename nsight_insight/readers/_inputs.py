@@ -40,7 +40,7 @@ class Inputs:
     errors: list[InputError] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
-    _seen: set[object] = field(default_factory=set)
+    _seen: dict[object, Input] = field(default_factory=dict)
 
     def add(self, item: Input) -> None:
         """Read one thing the user named.
@@ -62,7 +62,7 @@ class Inputs:
             path = item.path if isinstance(item, SourceText) else str(item)
             self.issues.append(Issue(Level.INFO, "given twice, read once", Location(path)))
             return
-        self._seen.add(place)
+        self._seen[place] = item  # held, so that no other text gets its id
         text = _text_of(item)
         if is_container(text.magic):
             self._add_container(text)

@@ -24,6 +24,7 @@ _RULES: Final = (
     ("WarpStateStats", "", "CPIStall"),
     ("InstructionStats", "", "FPInstructions"),
     ("LaunchStats", "", "LaunchConfiguration"),
+    ("Occupancy", "This kernel's theoretical occupancy", "Occupancy"),
     ("Occupancy", "The difference between calculated", "AchievedOccupancy"),
     ("Occupancy", "theoretical warps per scheduler", "TheoreticalOccupancy"),
     ("Occupancy", "", "Occupancy"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 _PROCESS: Final = re.compile(r"\[(\d{1,10})\] \S.*@\S+\s*")
@@ -25,7 +26,7 @@ _OF_DEVICE: Final = re.compile(rf"  {_DEVICE}\s*")
 _SECTION: Final = re.compile(r"\s{2,}Section: (\S.*?)\s*")
 _DASHES: Final = re.compile(r"\s*-+(?: -+)*\s*")
 _RUN: Final = re.compile(r"-+")
-_RULE: Final = re.compile(r"\s{4,8}(OPT|WRN|INF|OK|ERR) {2,4}(\S.*)")
+_RULE: Final = re.compile(r"\s{4,8}(OPT|WRN|INF|OK|ERR) {2,4}(\S.*?)\s*")
 _STACK: Final = re.compile(r"\s{2,}NVTX Push/Pop Stack for Thread (\d{1,18}):\s*")
 _RANGE: Final = re.compile(r"\s{6,}<\d+,(.*)>\s*")
 LABELS: Final = ("Metric Name", "Metric Unit")
@@ -119,14 +120,28 @@ def range_of(line: str) -> str | None:
 
 
 def cells_of(line: str, spans: Sequence[tuple[int, int]]) -> list[TextCell] | None:
-    """The cells of a table's line; None when the line is no row of the table."""
+    """The cells of a table's line, some of them maybe empty; None when the line is no row of the table."""
     line = line.rstrip()
-    if len(line) <= spans[-1][0] or line[: spans[0][0]].strip():
+    if line[: spans[0][0]].strip():
         return None
-    if any(line[end:start].strip() for (_, end), (start, _) in zip(spans, spans[1:], strict=False)):
+    if any(line[end:start].strip() for (_, end), (start, _) in pairwise(spans)):
         return _overflowing(line, len(spans))
-    cells = [_cell(line, start, end) for start, end in spans[:-1]] + [_cell(line, spans[-1][0], len(line))]
-    return cells if cells[0].text and cells[-1].text else None
+    return [_cell(line, start, end) for start, end in spans[:-1]] + [_cell(line, spans[-1][0], len(line))]
+
+
+def continued(cells: Sequence[TextCell], more: Sequence[TextCell], spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a line holds what was wrapped of the row above it: pages of a fixed width wrap cells."""
+    rest = not any(cell.text for cell in more[1:])
+    return not more[0].text or (rest and len(cells[0].text) == spans[0][1] - spans[0][0])
+
+
+def joined(cells: Sequence[TextCell], more: Sequence[TextCell], spans: Sequence[tuple[int, int]]) -> list[TextCell]:
+    """A row out of two lines; a word that fills its column was cut, not wrapped."""
+    row = []
+    for cell, rest, (start, end) in zip(cells, more, spans, strict=True):
+        between = "" if len(cell.text) == end - start else " "
+        row.append(TextCell((cell.text + between + rest.text).strip(), cell.column) if rest.text else cell)
+    return row
 
 
 def _cell(line: str, start: int, end: int) -> TextCell:

@@ -12,7 +12,7 @@ from nsight_insight.model.issues import Issue, Level, Location
 _REPORT: Final = re.compile(
     r"Processing \[.*\] with \[(.*[/\\])?([A-Za-z0-9_-]+)\.py\]|\[\d+/\d+\] Executing '([^']+)'"
 )
-_VERSION: Final = re.compile(r"nsight-?systems(?:-cli)?[-/\\ ](\d{4}\.\d+(?:\.\d+)*)", re.IGNORECASE)
+_VERSION: Final = re.compile(r"nsight[- ]?systems(?:-cli)?[-/\\ ](\d{4}\.\d+(?:\.\d+)*)", re.IGNORECASE)
 _PATH: Final = re.compile(r"[^\s\[\]]*[/\\](?=[^/\\\s\]])")
 _NAMED_FILE: Final = re.compile(r"(SKIPPED: |NOTICE: Existing SQLite export found: )(?:.*[/\\])?(.*)")
 _SKIPPED: Final = re.compile(r"SKIPPED: .*?(?:does not contain (?:the required )?)(.*?) ?(?:data)?\.?(?: Does .*)?")
@@ -46,8 +46,7 @@ def parse_banner(line: str, number: int) -> Banner | None:
     if line[:1] not in _FIRST:
         return None
     if found := _REPORT.match(line):
-        version = _VERSION.search(found[1] or "")
-        return Banner("report", number, without_paths(line), found[2] or found[3], version[1] if version else "")
+        return Banner("report", number, without_paths(line), found[2] or found[3], version_of(found[1] or ""))
     for prefix, kind in (
         ("SKIPPED: ", "skipped"),
         ("NOTICE: ", "notice"),
@@ -67,6 +66,12 @@ def without_paths(line: str) -> str:
     if found := _NAMED_FILE.fullmatch(line):
         return f"{found[1]}{found[2]}".strip()
     return _PATH.sub("", line).strip()
+
+
+def version_of(line: str) -> str:
+    """The nsys version that a path in the line tells, "" when none."""
+    found = _VERSION.search(line)
+    return found[1] if found else ""
 
 
 def missing_data(banner: Banner) -> str:

@@ -39,6 +39,7 @@ class Block:
         records: CSV records with as many fields as the heading has.
         numbers: first line of each record.
         bad: first line, last line and reason of each run of lines that are no such record.
+        reader: the reader that stands for the form the table was printed in.
     """
 
     line: int
@@ -49,6 +50,7 @@ class Block:
     records: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     bad: list[tuple[int, int]] = field(default_factory=list)
+    reader: str = "nsys_csv"
 
 
 @dataclass

@@ -17,7 +17,6 @@ from nsight_insight.readers._nsys_columns import Builder, mapped, read_columns
 from nsight_insight.readers._nsys_memory import MIGRATION_NAMES, copy_direction, memory_kind, true_bytes
 from nsight_insight.readers._nsys_scan import Block, fields
 
-READER: Final = "nsys_csv"
 _SAMPLE: Final = 1000
 _CATEGORIES: Final = {"CUDA_KERNEL": Kind.KERNEL.value, "CUDA_API": Kind.API.value, "CUDA_GRAPH": Kind.GRAPH.value}
 
@@ -143,7 +142,7 @@ def _table(builder: Builder) -> Table:
     origins = {name: origins for name, origins in builder.origins.items() if origins}
     source = Source(
         path=builder.path,
-        reader=READER,
+        reader=builder.block.reader,
         tool="nsys",
         report=builder.report.name,
         version=builder.block.version,

@@ -117,25 +117,14 @@ class Database:
     def read(self, table: str, fields: Sequence[Field], where: str = "1") -> Rows:
         """The figures that the table's columns allow, in the order of the rowids."""
         usable = [item for item in fields if self.has(table, *item.needs)]
-        chosen = ", ".join([self.rowid(table), *(item.expression for item in usable)])
-        sql = f"SELECT {chosen} FROM {quoted(table)} WHERE {where} ORDER BY 1"
+        chosen = ", ".join(["rowid", *(item.expression for item in usable)])
+        sql = f"SELECT {chosen} FROM {quoted(table)} WHERE {where} ORDER BY rowid"
         parts: list[list[Floats]] = [[] for _ in range(len(usable) + 1)]
         for block in self._blocks(sql, table):
             for part, values in zip(parts, self._figures(block, table).T, strict=True):
                 part.append(np.ascontiguousarray(values))
         ids = _joined(parts[0]).astype(np.int64)
         return Rows(ids, {item.name: _joined(part) for item, part in zip(usable, parts[1:], strict=True)})
-
-    def rowid(self, table: str) -> str:
-        """SQL for a row's number: the rowid, or a running number for tables that have none."""
-        if table not in self._without_rowid:
-            return "rowid"
-        return "ROW_NUMBER() OVER ()"
-
-    @cached_property
-    def _without_rowid(self) -> frozenset[str]:
-        sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%WITHOUT%ROWID%'"
-        return frozenset(str(name) for (name,) in self.connection.execute(sql))
 
     def _blocks(self, sql: str, table: str) -> Iterator[list[tuple[Any, ...]]]:
         read = 0

@@ -12,6 +12,7 @@ from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.readers._nsys_columns import mapped
 from nsight_insight.readers._nsys_memory import copy_direction, memory_place
 from nsight_insight.readers._sqlite_database import Database, Field, Floats, Objects, plain
+from nsight_insight.readers._sqlite_sums import sum_up, too_many
 from nsight_insight.readers._sqlite_tables import PROCESS, TIMES, Part, read_part
 
 KERNEL: Final = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -46,6 +47,15 @@ FIELDS: Final[dict[str, tuple[Field, ...]]] = {
     SYNC: (*_PLACE, plain("_kind", "syncType")),
 }  # fmt: skip
 
+_GROUPS: Final = frozenset(
+    {"process", "device", "_name", "_short", "_kind", "_from", "_to", "_graph"}
+    | {f"{name}_{axis}" for name in ("grid", "block") for axis in "xyz"}
+)
+_SUMS: Final = {
+    KERNEL: "cuda_gpu_kern_gb_sum", MEMCPY: "cuda_gpu_mem_time_sum", MEMSET: "cuda_gpu_mem_time_sum",
+    GRAPH: "cuda_graph_sum",
+}  # fmt: skip
+
 COPY_LABELS: Final = {
     0: "Unknown", 1: "Host-to-Device", 2: "Device-to-Host", 3: "Host-to-Array", 4: "Array-to-Host",
     5: "Array-to-Array", 6: "Array-to-Device", 7: "Device-to-Array", 8: "Device-to-Device", 9: "Host-to-Host",
@@ -70,15 +80,27 @@ def read_gpu(database: Database) -> list[Part]:
     }
     parts = []
     for table, (kind, name) in readers.items():
-        part = read_part(database, table, REPORT, kind, FIELDS[table])
+        part = _summed(database, table, kind) if too_many(database, table) else _each(database, table, kind)
         if part is not None:
             name(database, part)
             parts.append(part)
     return parts
 
 
+def _each(database: Database, table: str, kind: Kind) -> Part | None:
+    return read_part(database, table, REPORT, kind, FIELDS[table])
+
+
+def _summed(database: Database, table: str, kind: Kind) -> Part | None:
+    groups = [item for item in FIELDS[table] if item.name in _GROUPS]
+    added = [item for item in FIELDS[table] if item.name == "bytes"]
+    return sum_up(database, table, _SUMS[table], kind, groups, added)
+
+
 def read_waits(database: Database) -> Part | None:
     """Waits of the host for an event, a stream or a context, and of streams for events."""
+    if too_many(database, SYNC, left_out=True):
+        return None
     part = read_part(database, SYNC, SYNC_REPORT, Kind.SYNC, FIELDS[SYNC])
     if part is not None:
         labels = _labels(database, "ENUM_CUPTI_SYNC_TYPE", SYNC_LABELS)

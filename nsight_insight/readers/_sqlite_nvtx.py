@@ -10,6 +10,7 @@ import numpy as np
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.profile import Ints
 from nsight_insight.readers._sqlite_database import Database, Field, Floats, Objects, plain
+from nsight_insight.readers._sqlite_sums import too_many
 from nsight_insight.readers._sqlite_tables import THREAD, Part, read_part
 
 NVTX: Final = "NVTX_EVENTS"
@@ -38,7 +39,7 @@ class Ranges:
 
 def read_ranges(database: Database) -> tuple[list[Part], Ranges | None]:
     """Tables of ranges by style, and the push/pop ranges for ``paths_at``."""
-    if not database.has(NVTX, "start", "end", "eventType"):
+    if not database.has(NVTX, "start", "end", "eventType") or too_many(database, NVTX, left_out=True):
         return [], None
     fields = _fields(database)
     parts: list[Part] = []
@@ -78,15 +79,16 @@ def thread_of(part: Part) -> Ints:
 def _texts(database: Database, part: Part, where: str) -> Objects:
     """The text of each row: registered strings by id, others in the row."""
     shared: dict[str, str] = {}
-    found: list[str] = []
-    for (text,) in database.fetch(_text_query(database, where), NVTX):
+    ids: list[int] = []
+    texts: list[str] = []
+    for row, text in database.fetch(_text_query(database, where), NVTX):
         name = text if isinstance(text, str) else ""
-        found.append(shared.setdefault(name, name))
-    ids = [int(row) for (row,) in database.fetch(f"SELECT rowid FROM {NVTX} WHERE {where} ORDER BY rowid", NVTX)]
-    texts = np.full(len(ids), "", dtype=object)
-    texts[: len(found)] = found
-    kept: Objects = texts[np.searchsorted(np.array(ids), part.rows.ids)]
-    return kept
+        ids.append(row)
+        texts.append(shared.setdefault(name, name))
+    # One more at the end, for rows whose text could not be read.
+    place = np.searchsorted(np.array(ids, dtype=np.int64), part.rows.ids)
+    found: Objects = np.array([*texts, ""], dtype=object)[place]
+    return found
 
 
 def _text_query(database: Database, where: str) -> str:
@@ -94,7 +96,7 @@ def _text_query(database: Database, where: str) -> str:
     sources = [*(["s.value"] if strings else []), *(["e.text"] if database.has(NVTX, "text") else []), "''"]
     join = "LEFT JOIN StringIds s ON s.id = e.textId" if strings else ""
     text = f"COALESCE({', '.join(sources)})" if len(sources) > 1 else "''"
-    return f"SELECT {text} FROM {NVTX} e {join} WHERE {where} ORDER BY e.rowid"  # noqa: S608
+    return f"SELECT e.rowid, {text} FROM {NVTX} e {join} WHERE {where} ORDER BY e.rowid"  # noqa: S608
 
 
 def _name(database: Database, part: Part, texts: Objects) -> None:
@@ -116,7 +118,7 @@ def _domains(database: Database) -> dict[tuple[float, float], str]:
         return {}
     where = f"eventType = {_DOMAIN_CREATE}"
     rows = database.read(NVTX, nvtx_fields(), where)
-    texts = [str(text) for (text,) in database.fetch(_text_query(database, where), NVTX)]
+    texts = [str(text) for _, text in database.fetch(_text_query(database, where), NVTX)]
     nothing = np.full(len(rows), np.nan)
     columns = (rows.columns.get(name, nothing).tolist() for name in ("start", "process", "_domain"))
     found: dict[tuple[float, float], str] = {}

@@ -23,8 +23,8 @@ _MAGIC: Final = (
 )
 _BZIP2: Final = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
 """What follows ``BZh`` and a digit: a block, or the end of an empty stream. A text may begin with BZh, too."""
-DAMAGE: Final = (zlib.error, lzma.LZMAError, OSError, ValueError)
-"""What the decompressors raise for bytes that cannot be theirs."""
+DAMAGE: Final = (zlib.error, lzma.LZMAError, OSError, OverflowError, ValueError)
+"""What decompressors and archives raise for bytes that cannot be theirs."""
 
 
 def compression_of(head: bytes) -> str:

@@ -89,10 +89,22 @@ def _compressed(path: str, kind: str, source: IO[bytes], budget: Budget, depth: 
         if stream.truncated:
             raise InputError(ENDS_EARLY, path=path)
         return
-    inner = from_bytes(path, _content(stream, path, budget))
-    if stream.truncated:
-        inner.issues.append(Issue(Level.DATA_LOSS, ENDS_EARLY, Location(path)))
-    yield from expand(inner, budget, depth + 1)
+    data = _content(stream, path, budget)
+    yield from expand(_whole_or_cut(path, data, cut=stream.truncated), budget, depth + 1)
+
+
+def _whole_or_cut(path: str, data: bytes, *, cut: bool) -> SourceText:
+    """The text of expanded bytes; one that was cut says so.
+
+    Raises:
+        EmptyInput: nothing is in it.
+    """
+    if cut and not data:
+        raise EmptyInput("the file ends early, before anything could be read", path=path)
+    text = from_bytes(path, data)
+    if cut:
+        text.issues.append(Issue(Level.DATA_LOSS, ENDS_EARLY, Location(path)))
+    return text
 
 
 def _zip(path: str, source: IO[bytes], budget: Budget, depth: int) -> Iterator[Found]:
@@ -100,7 +112,7 @@ def _zip(path: str, source: IO[bytes], budget: Budget, depth: int) -> Iterator[F
 
     try:
         archive = zipfile.ZipFile(source)
-    except (zipfile.BadZipFile, *DAMAGE) as error:
+    except (zipfile.BadZipFile, NotImplementedError, *DAMAGE) as error:
         raise InputError(f"not a whole zip archive ({error})", path=path) from error
     for info in archive.infolist():
         budget.enter(path)
@@ -145,7 +157,7 @@ def _tar(path: str, source: IO[bytes], mode: Literal["r:", "r|"], budget: Budget
                 if info.isdir() or not place:
                     continue
                 yield from _tar_member(archive, info, place, budget, depth)
-    except tarfile.TarError as error:
+    except (tarfile.TarError, OverflowError, ValueError) as error:
         raise InputError(f"the archive is cut or damaged ({error}): what stood before was read", path=path) from error
 
 
@@ -159,20 +171,18 @@ def _tar_member(
     if info.size > budget.limits.member_bytes:
         yield too_large(place, budget.limits.member_bytes)
         return
-    whole = True
+    cut = False
     pieces: list[bytes] = []
     try:
         for piece in _pieces(cast("Pieces", member), place, budget):
             pieces.append(piece)  # noqa: PERF402 - what came before an error must stay
     except tarfile.TarError:
-        whole = False
+        cut = True
     try:
-        inner = from_bytes(place, b"".join(pieces))
+        inner = _whole_or_cut(place, b"".join(pieces), cut=cut)
     except EmptyInput as error:
         yield error
         return
-    if not whole:
-        inner.issues.append(Issue(Level.DATA_LOSS, ENDS_EARLY, Location(place)))
     yield from _nested(inner, budget, depth)
 
 

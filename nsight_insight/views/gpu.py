@@ -144,7 +144,8 @@ def gpu_facts(acts: Activities, index: int) -> GpuFacts:
     """What is known about one device of the profile."""
     entries = _entries(acts, index)
     name = next((entry.name for entry in entries if entry.name), None)
-    gpu = find_gpu(name) if name else None
+    counted = next((entry.sm_count for entry in entries if entry.sm_count), None)
+    gpu = find_gpu(name, counted) if name else None
     cc = _first([entry.cc for entry in entries], gpu.cc if gpu else _row_cc(acts, index))
     proven = max((arch for arch in _architectures(acts, index)), default=0.0)
     min_cc = cc if not np.isnan(cc) else proven

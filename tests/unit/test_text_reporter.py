@@ -223,8 +223,18 @@ def test_unknown_gpu_and_many_files() -> None:
 
 def test_busy_time_and_copies_are_told_when_known() -> None:
     totals = Totals(KERNEL_NS, 1, 1, copy_ns=12.3e6, gpu_busy_ns=200e6, window_ns=250e6, families=FAMILIES)
-    assert "copies 12.3 ms · GPU busy 200.0 ms of 250.0 ms (80 %)" in render(report(totals=totals), RenderOptions())
-    replayed = replace(totals, basis="ncu durations (replayed)")
+    text = " ".join(render(report(totals=totals), RenderOptions()).split())
+    assert "copies 12.3 ms · GPU busy 200.0 ms of 250.0 ms (80 %; whole capture, start-up included)" in text
+
+
+def test_steps_after_warm_up_are_told_rather_than_the_whole_capture() -> None:
+    totals = Totals(
+        KERNEL_NS, 1, 1, gpu_busy_ns=200e6, window_ns=2e9, steady_busy_ns=30e6, steady_window_ns=45e6, steady_steps=3
+    )
+    text = " ".join(render(report(totals=replace(totals, families=FAMILIES)), RenderOptions()).split())
+    assert "GPU busy 30.0 ms of 45.0 ms (67 %; 3 steps after warm-up)" in text
+    assert "GPU idle 33 % of that time" in text
+    replayed = replace(totals, families=FAMILIES, basis="ncu durations (replayed)")
     assert "ncu durations (replayed)" in render(report(totals=replayed), RenderOptions())
 
 

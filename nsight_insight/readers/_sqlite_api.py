@@ -1,0 +1,150 @@
+"""CUDA API calls, and the call that started each piece of GPU work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nsight_insight.model.columns import Kind
+from nsight_insight.model.profile import Ints
+from nsight_insight.readers._sqlite_database import Database, Floats, plain
+from nsight_insight.readers._sqlite_nvtx import Ranges, paths_at, thread_of
+from nsight_insight.readers._sqlite_sums import sum_up, too_many
+from nsight_insight.readers._sqlite_tables import THREAD, TIMES, Part, read_part, whole
+
+RUNTIME: Final = "CUPTI_ACTIVITY_KIND_RUNTIME"
+"""Holds calls of the runtime and of the driver API."""
+REPORT: Final = "cuda_api_trace"
+API_FIELDS: Final = (*TIMES, *THREAD, plain("correlation", "correlationId"), plain("_name", "nameId"))
+LAUNCH: Final = re.compile(r"cu(?:da)?Launch(?!HostFunc)\w*")
+_GRAPH: Final = re.compile(r"cu(?:da)?(?:Graph|StreamBeginCapture|StreamEndCapture)")
+NO_THREAD: Final = -2
+MIN_LOST: Final = 0.05
+"""Share of launches without a kernel from which on kernels are missing rather than cut off at the edges."""
+
+Bools = npt.NDArray[np.bool_]
+
+
+def read_calls(database: Database) -> Part | None:
+    """API calls, None without any; summed up by function and process where they are too many."""
+    if too_many(database, RUNTIME):
+        groups = [item for item in API_FIELDS if item.name in ("process", "_name")]
+        part = sum_up(database, RUNTIME, "cuda_api_sum", Kind.API, groups)
+    else:
+        part = read_part(database, RUNTIME, REPORT, Kind.API, API_FIELDS)
+    if part is not None:
+        part.columns["name"] = database.names(part.figure("_name"))
+        part.labels["name"] = "nameId"
+    return part
+
+
+def add_devices(calls: Part, gpu: Sequence[Part]) -> None:
+    """Give calls of processes that used one device only that device."""
+    used: dict[int, set[int]] = {}
+    for part in gpu:
+        pairs = np.stack([whole(part.figure("process")), part.columns["device"]])
+        for process, device in np.unique(pairs, axis=1).T.tolist():
+            used.setdefault(process, set()).add(device)
+    processes = whole(calls.figure("process"))
+    devices = np.full(len(calls), -1, dtype=np.int64)
+    for process, found in used.items():
+        if len(found) == 1:
+            devices[processes == process] = next(iter(found))
+    calls.columns["device"] = devices
+
+
+@dataclass(frozen=True)
+class Calls:
+    """API calls by process and correlation id, each id once: where a runtime call and the driver call inside it
+    share one, the outer.
+    """
+
+    part: Part
+    keys: Ints
+    rows: Ints
+
+    def of(self, part: Part) -> Ints:
+        """Row of the call that started each piece of work, -1 where the capture has none."""
+        if not len(self.keys):
+            return np.full(len(part), -1, dtype=np.int64)
+        wanted = key_of(part)
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where((self.keys[place] == wanted) & (wanted >= 0), self.rows[place], -1)
+
+
+def index_calls(part: Part) -> Calls:
+    """The calls of a table, ready to be joined."""
+    keys = key_of(part)
+    order = np.lexsort((part.figure("start"), keys))
+    keys, first = np.unique(keys[order], return_index=True)
+    return Calls(part, keys, order[first])
+
+
+def key_of(part: Part) -> Ints:
+    """Process and correlation id in one number, negative without an id: ids repeat across processes."""
+    process, correlation = whole(part.figure("process")), whole(part.figure("correlation"))
+    return np.where(correlation >= 0, np.maximum(process, 0) << 32 | correlation, -1)
+
+
+def add_launches(part: Part, calls: Calls, ranges: Ranges | None) -> None:
+    """Duration of the launching call, time in the queue, and the ranges open around the call.
+
+    Nodes of a graph get no such times: one call starts all of them.
+    """
+    row = calls.of(part)
+    found = row >= 0
+    start, length = calls.part.figure("start"), calls.part.figure("duration")
+    alone = found & ~(part.figure("_node") > 0)
+    queue = part.figure("start") - (start + length)[row]
+    part.columns["api_duration"] = np.where(alone, length[row], np.nan)
+    part.columns["queue_duration"] = np.where(alone & (queue >= 0), queue, np.nan)
+    if ranges is not None:
+        thread = np.where(found, thread_of(calls.part)[row], NO_THREAD)
+        part.columns["nvtx"] = paths_at(ranges, thread, start[row])
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Launches and kernels without each other.
+
+    Attributes:
+        launches: kernel launch calls.
+        lost: launch calls without a kernel.
+        holes: those of them that a launch call with a kernel follows.
+        orphans: kernels without a call.
+    """
+
+    launches: int
+    lost: int
+    holes: int
+    orphans: int
+
+
+def unmatched(calls: Calls, kernels: Part | None) -> Unmatched | None:
+    """What is missing between launch calls and kernels; None where calls need not have kernels (graph capture)."""
+    names = calls.part.columns["name"]
+    known = {name: (bool(LAUNCH.match(name)), bool(_GRAPH.match(name))) for name in set(names)}
+    if any(graph for _, graph in known.values()):
+        return None
+    launch: Bools = np.array([known[name][0] for name in names], dtype=bool)
+    keys = np.unique(key_of(calls.part)[launch])
+    work = key_of(kernels) if kernels is not None else np.zeros(0, dtype=np.int64)
+    ran = np.isin(keys, work)
+    started = _starts(calls, keys)
+    last = started[ran].max(initial=-np.inf)
+    return Unmatched(
+        launches=len(keys),
+        lost=int((~ran).sum()),
+        holes=int((~ran & (started < last)).sum()),
+        orphans=int((calls.of(kernels) < 0).sum()) if kernels is not None else 0,
+    )
+
+
+def _starts(calls: Calls, keys: Ints) -> Floats:
+    starts: Floats = calls.part.figure("start")[calls.rows[np.searchsorted(calls.keys, keys)]]
+    return starts

@@ -1,0 +1,133 @@
+"""One nsys export to tables: GPU work joined to the calls that started it and the ranges around those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from nsight_insight.errors import EmptyInput
+from nsight_insight.model.columns import Kind
+from nsight_insight.model.issues import Issue, Level, Location
+from nsight_insight.model.profile import Device, ReadResult, Table
+from nsight_insight.readers._sqlite_api import (
+    API_FIELDS,
+    LAUNCH,
+    MIN_LOST,
+    RUNTIME,
+    Calls,
+    add_devices,
+    add_launches,
+    index_calls,
+    read_calls,
+    unmatched,
+)
+from nsight_insight.readers._sqlite_database import Database, Field
+from nsight_insight.readers._sqlite_devices import number_devices
+from nsight_insight.readers._sqlite_gpu import FIELDS, KERNEL, read_gpu, read_waits
+from nsight_insight.readers._sqlite_notes import diagnostic_issues, overhead_issues, product_version, version_issues
+from nsight_insight.readers._sqlite_nvtx import NVTX, nvtx_fields, read_ranges
+from nsight_insight.readers._sqlite_sums import OSRT, sum_os_calls
+from nsight_insight.readers._sqlite_tables import Part, finish
+
+_FIELDS: Final[dict[str, tuple[Field, ...]]] = {**FIELDS, RUNTIME: API_FIELDS, NVTX: nvtx_fields()}
+_OTHER_ACTIVITY: Final = {
+    NVTX: "NVTX ranges",
+    OSRT: "OS runtime calls",
+    "SCHED_EVENTS": "thread scheduling",
+    "COMPOSITE_EVENTS": "CPU samples",
+}
+_UNREAD: Final = (
+    "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS", "CUDA_GPU_MEMORY_USAGE_EVENTS", "GPU_METRICS",
+    "MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "NET_NIC_METRIC",
+)  # fmt: skip
+"""Tables about GPU or communication that no view uses yet."""
+_CAPTURE: Final = "nsys profile --trace=cuda,nvtx"
+
+
+def read_capture(database: Database, reader: str) -> ReadResult:
+    """Every table of an export.
+
+    Raises:
+        EmptyInput: no CUDA activity in it.
+    """
+    said = [*version_issues(database), *diagnostic_issues(database)]
+    gpu, calls = read_gpu(database), read_calls(database)
+    if not gpu and calls is None:
+        raise _nothing(database, said)
+    waits = read_waits(database)
+    devices = number_devices(database, [*gpu, *([waits] if waits else [])])
+    ranges, open_ranges = read_ranges(database)
+    if calls is not None:
+        add_devices(calls, gpu)
+        if "correlation" in calls.rows.columns:
+            index = index_calls(calls)
+            for part in gpu:
+                if "correlation" in part.rows.columns:
+                    add_launches(part, index, open_ranges)
+            _check_complete(database, index, gpu)
+    said += [*_without_kernels(database, gpu, calls), *overhead_issues(database), *_unread(database)]
+    parts = [*gpu, calls, waits, *ranges, sum_os_calls(database)]
+    version = product_version(database)
+    tables = [
+        finish(part, database, reader, version, _FIELDS.get(part.name, ())) for part in parts if part is not None
+    ]
+    return ReadResult(_with_devices(tables, devices), [*said, *database.issues])
+
+
+def _with_devices(tables: Sequence[Table], devices: Sequence[Device]) -> list[Table]:
+    for table in tables[:1]:
+        table.devices = devices
+    return list(tables)
+
+
+def _nothing(database: Database, said: Iterable[Issue]) -> EmptyInput:
+    """The error for an export without CUDA activity: what it has, what the profiler said, what to do."""
+    held = [what for table, what in _OTHER_ACTIVITY.items() if database.count(table)]
+    text = f"no CUDA activity in this export; it holds {', '.join(held) if held else 'no events at all'}"
+    lost = [issue.text for issue in said if issue.level > Level.INFO]
+    return EmptyInput("; ".join([text, *lost, f"capture with {_CAPTURE}"]), path=database.path)
+
+
+def _without_kernels(database: Database, gpu: Sequence[Part], calls: Part | None) -> list[Issue]:
+    """Calls but no GPU work: the profiler did not see it, which is not the same as an idle GPU."""
+    if calls is None or any(part.kind in (Kind.KERNEL, Kind.GRAPH) for part in gpu):
+        return []
+    names = calls.columns["name"]
+    counts = calls.columns.get("count")
+    launches = sum(
+        1 if counts is None else int(counts[row]) for row, name in enumerate(names) if LAUNCH.match(str(name))
+    )
+    text = (
+        f"API calls but no kernels were recorded ({launches} launch calls): GPU time is unknown, not zero; "
+        "nsys may be older than the GPU or its driver, or the platform may not support GPU tracing"
+    )
+    level = Level.DATA_LOSS if launches else Level.INFO
+    return [Issue(level, text, Location(database.path, table=RUNTIME))]
+
+
+def _check_complete(database: Database, calls: Calls, gpu: Sequence[Part]) -> None:
+    """Take the start times from GPU work where kernels are missing in between: gaps are then not idle time."""
+    kernels = next((part for part in gpu if part.kind == Kind.KERNEL), None)
+    found = unmatched(calls, kernels) if kernels is not None and "correlation" in kernels.rows.columns else None
+    if found is None:
+        return
+    place = Location(database.path, table=KERNEL)
+    if found.orphans > MIN_LOST * max(found.launches, 1):
+        text = f"{found.orphans} kernels without their launch call: the calls were made before the recorded time"
+        database.issues.append(Issue(Level.INFO, text, place))
+    elif found.lost > MIN_LOST * found.launches:
+        text = f"{found.lost} of {found.launches} kernel launches have no kernel in the export"
+        database.issues.append(Issue(Level.DATA_LOSS, text, place))
+    if found.holes > MIN_LOST * found.launches:
+        text = "kernels are missing between others: their start times are left out, gaps would not be idle time"
+        database.issues.append(Issue(Level.DATA_LOSS, text, place))
+        for part in gpu:
+            part.rows.columns.pop("start", None)
+
+
+def _unread(database: Database) -> list[Issue]:
+    return [
+        Issue(Level.INFO, f"{count} rows are not analysed", Location(database.path, table=table))
+        for table in _UNREAD
+        if (count := database.count(table))
+    ]
