@@ -12,7 +12,6 @@ from nsight_insight.model.issues import Issue, Level, Location
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nsight_insight.catalog.gpus import Gpu
     from nsight_insight.config import Config
     from nsight_insight.model.finding import Report
     from nsight_insight.model.profile import Profile
@@ -37,17 +36,20 @@ def load(*paths: str | Path | SourceText, format: str | None = None, gpu: str | 
         UsageError: no paths, an unknown format or an unknown GPU.
         InputError: nothing could be read; the first error, with the others in its text.
     """
+    from nsight_insight.catalog.gpu_choice import chosen_gpu
     from nsight_insight.readers._inputs import Inputs
     from nsight_insight.readers.assemble import assemble
 
     if not paths:
         raise UsageError("no input given")
-    device = _find_gpu(gpu) if gpu is not None else None
+    device = chosen_gpu(gpu) if gpu is not None else None
     inputs = Inputs(format)
     for path in paths:
         inputs.add(path)
-    if not inputs.results:
-        raise _together(inputs.errors)
+    alone = [result.alone for result in inputs.results if result.alone is not None]
+    held = any(len(table) for result in inputs.results for table in result.tables)
+    if not inputs.results or (alone and not held):
+        raise _together([*inputs.errors, *alone])
     failed = [Issue(Level.ERROR, error.text, Location(error.path, error.line)) for error in inputs.errors]
     return assemble(inputs.results, device, [*inputs.issues, *failed])
 
@@ -94,17 +96,6 @@ def _analyze_fixture(path: str, rule: Rule) -> Report | None:
 @lru_cache(maxsize=8)
 def _load_cached(file: Path) -> Profile:
     return load(file)
-
-
-def _find_gpu(name: str) -> Gpu:
-    from nsight_insight.catalog.gpus import find_gpu, near_matches
-
-    gpu = find_gpu(name)
-    if gpu is None:
-        near = near_matches(name)
-        hint = f"did you mean {', '.join(near)}?" if near else "pass the name that nvidia-smi prints"
-        raise UsageError(f"unknown or ambiguous GPU {name!r}; {hint}")
-    return gpu
 
 
 def _together(errors: Sequence[InputError]) -> InputError:

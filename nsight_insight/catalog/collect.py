@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from nsight_insight.catalog.metrics import Alias, Metric, load_columns, load_metrics
@@ -37,18 +38,50 @@ _REPORTS: Final[Mapping[str, str]] = {
 """What ``needs`` of the views' facts call it -> the ``nsys stats`` report that holds it."""
 _CHIPS: Final = (7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3, 12.0)
 """Compute capabilities weighed where a profile does not name its GPU."""
+_PLAIN_RANGE: Final = re.compile(r"[\w.:=#-]+(?: [\w.:=#-]+)*", re.ASCII)
 _GROUPS: Final = ("tensor_ops",)
 """Needs that stand for every metric whose name continues theirs."""
 
 
-def collect_command(metrics: Iterable[str], cc: float | None, tool: str = "ncu", *, kernels: Sequence[str] = ()) -> str:
+@dataclass(frozen=True)
+class Target:
+    """What is run, and which part of it is profiled.
+
+    Attributes:
+        program: the command line of the user's program, quoted for a shell.
+        skip: matching launches that ncu lets pass before it profiles.
+        count: matching launches that ncu profiles at most.
+        nvtx: expression for ``--nvtx-include``, "" for launches in any range.
+        graph_nodes: ask nsys for the kernels inside CUDA graphs, which it else records as a whole.
+    """
+
+    program: str = PROGRAM
+    skip: int = 0
+    count: int = LAUNCHES
+    nvtx: str = ""
+    graph_nodes: bool = False
+
+
+ANYTHING: Final = Target()
+"""A program nothing is known about: its first launches."""
+
+
+def collect_command(
+    metrics: Iterable[str],
+    cc: float | None,
+    tool: str = "ncu",
+    *,
+    kernels: Sequence[str] = (),
+    target: Target = ANYTHING,
+) -> str:
     """The shell commands, one a line, that collect ``metrics``.
 
     Args:
         metrics: canonical metrics, activity columns, or needs of the views' facts. Unknown names are left out.
         cc: compute capability of the GPU, None when unknown; decides which of a metric's names exists.
         tool: ``ncu`` or ``nsys``: who is asked for what both can give (durations, launch shape, registers).
-        kernels: base names of the kernels to profile; empty: all.
+        kernels: functions to profile, as ``function_names`` gives them; empty: all. What is no identifier is left out.
+        target: the program, and where in it to look.
 
     Returns:
         The commands, "" when no tool can collect any of it on this GPU.
@@ -60,7 +93,7 @@ def collect_command(metrics: Iterable[str], cc: float | None, tool: str = "ncu",
         if name in _REPORTS or (tool == "nsys" and name in load_columns()):
             reports.append(_REPORTS.get(name, _TRACE))
         wanted += [] if tool == "nsys" and name in load_columns() else counters
-    commands = [_ncu(wanted, cc, kernels), *_nsys(reports)]
+    commands = [_ncu(wanted, cc, kernels, target), *_nsys(reports, target)]
     return "\n".join(filter(None, commands))
 
 
@@ -71,7 +104,7 @@ def _counters(name: str) -> list[Metric]:
     return [known[name]] if name in known else []
 
 
-def _ncu(wanted: Sequence[Metric], cc: float | None, kernels: Sequence[str]) -> str:
+def _ncu(wanted: Sequence[Metric], cc: float | None, kernels: Sequence[str], target: Target) -> str:
     chosen = [alias for metric in wanted if (alias := _choose(metric, cc))]
     if not chosen:
         return ""
@@ -80,12 +113,31 @@ def _ncu(wanted: Sequence[Metric], cc: float | None, kernels: Sequence[str]) -> 
     if "SpeedOfLight" not in sections:
         # Without durations nothing can be ranked.
         names.append(load_columns()["duration"].aliases[0].metric)
-    parts = ["ncu --csv --page raw --log-file ncu.csv --clock-control none", f"--launch-count {LAUNCHES}"]
+    parts = ["ncu --csv --page raw --log-file ncu.csv --clock-control none", *_launches(target)]
     parts += _kernel_filter(kernels)
     parts += [f"--section {identifier}" for identifier in load_sections() if identifier in sections]
     if names:
         parts.append(f"--metrics {','.join(dict.fromkeys(names))}")
-    return " ".join([*parts, PROGRAM])
+    return " ".join([*parts, target.program])
+
+
+def _launches(target: Target) -> Iterator[str]:
+    """Which launches: ncu counts those that pass every other filter."""
+    if target.nvtx:
+        yield f"--nvtx --nvtx-include {shlex.quote(target.nvtx)}"
+    if target.skip:
+        yield f"--launch-skip {target.skip}"
+    yield f"--launch-count {target.count}"
+
+
+def nvtx_filter(name: str, domain: str = "") -> str:
+    """The ``--nvtx-include`` expression for a push/pop range anywhere in the stack (``step 3/``, ``domain@step 3/``).
+
+    Returns:
+        "" for names with characters that have a meaning of their own in such expressions.
+    """
+    plain = all(_PLAIN_RANGE.fullmatch(text) for text in (name, domain or "_"))
+    return f"{domain}@{name}/" if plain and domain else f"{name}/" if plain else ""
 
 
 def _choose(metric: Metric, cc: float | None) -> Alias | None:
@@ -120,7 +172,8 @@ def _function_name(name: str) -> str:
     return function if re.fullmatch(r"[A-Za-z_$][\w$]*", function, re.ASCII) else ""
 
 
-def _nsys(reports: Sequence[str]) -> Iterator[str]:
+def _nsys(reports: Sequence[str], target: Target) -> Iterator[str]:
     if reports:
-        yield f"nsys profile --trace=cuda,nvtx --output=nsys {PROGRAM}"
+        graphs = " --cuda-graph-trace=node" if target.graph_nodes else ""
+        yield f"nsys profile --trace=cuda,nvtx{graphs} --output=nsys {target.program}"
         yield f"nsys stats --report {','.join(dict.fromkeys(reports))} --format csv --output nsys nsys.nsys-rep"

@@ -78,6 +78,12 @@ def load_reports() -> Mapping[str, ReportFormat]:
     return {name: _report(name, entry, data["groups"]) for name, entry in data["reports"].items()}
 
 
+@lru_cache(maxsize=1)
+def rule_reports() -> tuple[str, ...]:
+    """Names of the tables of ``nsys analyze``."""
+    return tuple(name for name, report in load_reports().items() if report.rule)
+
+
 def _report(name: str, entry: Mapping[str, Any], groups: Mapping[str, Mapping[str, str]]) -> ReportFormat:
     columns: dict[str, str] = {}
     for group in entry.get("groups", ()):

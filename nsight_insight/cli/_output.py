@@ -44,10 +44,15 @@ def check(chosen: Iterable[Target], inputs: Sequence[str], *, force: bool) -> No
     """Refuse what cannot or must not be written, before any time is spent.
 
     Raises:
-        OutputError: a file exists, is an input, or its folder is not there.
+        OutputError: a file exists, is an input, is named twice, or its folder is not there.
     """
+    named: set[Path] = set()
     for target in chosen:
         path = target.path
+        place = path if path == STDOUT else path.resolve()
+        if place in named:
+            raise OutputError(f"{path}: is named twice as an output")
+        named.add(place)
         if path == STDOUT:
             continue
         if path.is_dir():

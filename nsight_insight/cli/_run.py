@@ -50,7 +50,12 @@ def render_options(config: Config, options: Mapping[str, Any]) -> RenderOptions:
     """Presentation options of the command line."""
     from nsight_insight.reporters.options import RenderOptions
 
-    return RenderOptions(verbose=options["verbose"], framework=options["framework"] or "", top=config.top)
+    return RenderOptions(
+        verbose=options["verbose"],
+        framework=options["framework"] or "",
+        top=config.top,
+        fail_on=config.fail_on,
+    )
 
 
 def unread(report: Report) -> list[Issue]:

@@ -13,15 +13,14 @@ USAGE = 2
 
 
 @click.command("analyze", short_help="Rank what could be saved in a profile.")
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(allow_dash=True, readable=False))
 @output_options
 @analysis_options
 def command(paths: tuple[str, ...], **options: Any) -> int:
-    r"""Read Nsight Compute and Nsight Systems exports and rank what could be saved.
+    """Read Nsight Compute and Nsight Systems exports and rank what could be saved.
 
     PATH is a file or folder; - is standard input. Several files of one program are analysed together.
 
-    \b
     Exit codes: 0 analysed, 1 findings at or above --fail-on, 2 usage, configuration or rule error,
     3 input missing, not understood or (--strict) incomplete, 4 internal error.
     """

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from nsight_insight.cli._options import debug_option
+from nsight_insight.cli._options import complete_rules, debug_option
 
 
 @click.command("explain", short_help="Explain a rule, metric or stall reason.")
-@click.argument("name", metavar="RULE|METRIC|STALL")
+@click.argument("name", metavar="RULE|METRIC|STALL", shell_complete=complete_rules)
 @click.option(
     "--rules", "dirs", multiple=True, metavar="DIR", type=click.Path(path_type=Path), help="A folder of further rules."
 )

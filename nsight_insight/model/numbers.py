@@ -92,6 +92,7 @@ _TABLES: Final = {
     style: str.maketrans({**dict.fromkeys(removed), **({",": "."} if style in _DECIMAL_COMMA else {})})
     for style, removed in _REMOVED.items()
 }
+_COUNT: Final = re.compile(rf"[0-9]+|[1-9][0-9]{{0,2}}(?:[.,'\u2019{_SPACES}](?:[0-9]{{2}}[.,])*[0-9]{{3}})+")
 _C_ONLY: Final = re.compile(f"-?{_C_REAL}")
 _PLAIN_COLUMN: Final = re.compile(r"(?:-?[0-9]+(?:\.[0-9]+)?(?:\n|\Z))*")
 _UNSUPPORTED: Final = frozenset({"n/a", "(!) n/a"})
@@ -118,6 +119,18 @@ def plain_number(text: str, style: Style) -> str | None:
     if _PATTERNS[style].fullmatch(text) is None:
         return None
     return text if _C_ONLY.fullmatch(text) else text.translate(_TABLES[style])
+
+
+def read_count(text: str) -> int | None:
+    """A whole number in any notation, for cells that can be nothing else; None for other texts.
+
+    >>> read_count("1.138"), read_count("12,34,567"), read_count("3.5")
+    (1138, 1234567, None)
+    """
+    text = text.strip()
+    if _COUNT.fullmatch(text) is None:
+        return None
+    return int(re.sub(r"[^0-9]", "", text))
 
 
 def parse_number(text: str, style: Style) -> float | Missing:

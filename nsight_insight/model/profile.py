@@ -59,6 +59,8 @@ class Source:
         available: metric names or headings in the file, known to the catalogue or not.
         banners: tool lines worth showing (``==WARNING==``, SKIPPED, NOTICE).
         table: table of a database, "" for texts; lines are then rowids.
+        facts: what the file says about the run itself: ``driver`` (version of the NVIDIA driver), ``overhead_ns``
+            (time between the first and the last kernel in which the profiler itself worked).
     """
 
     path: str
@@ -74,6 +76,7 @@ class Source:
     available: frozenset[str] = frozenset()
     banners: tuple[str, ...] = ()
     table: str = ""
+    facts: Mapping[str, str | float] = field(default_factory=dict)
 
     def locate(self, row: int, column: str, line: int) -> Location:
         """The cell that holds ``column`` of this table's ``row`` (0-based in the table; its line given)."""
@@ -128,7 +131,7 @@ class HotLine:
         key: the name in one dialect, as in ``finding.Member``.
         launch: number of the kernel's first launch in the page, from 0.
         launches: launches of the kernel in the page.
-        view: ``sass``, ``ptx`` or ``source``: what the line is written in.
+        view: ``sass`` for instructions, ``source`` for lines of code with a line number.
         place: address, or file and line number.
         text: the instruction or line of code, without control characters and surrounding space.
         samples: warp samples at this line, over all of its launches.

@@ -27,6 +27,8 @@ class Part:
         durations: ns per row, sorted.
         quantum: last printed digit of a duration in ns, 0 when it is whole nanoseconds.
         slack: how far the sum of durations may be off for the digits printed, 0 when exact.
+        reader: what read the table.
+        database: True where the figures were not rounded for print.
     """
 
     source: int
@@ -36,6 +38,8 @@ class Part:
     durations: npt.NDArray[np.float64]
     quantum: float = 0.0
     slack: float = 0.0
+    reader: str = ""
+    database: bool = False
 
     @property
     def total(self) -> float:
@@ -84,11 +88,12 @@ def explained(lower: Sequence[Part], upper: Sequence[Part]) -> list[Part]:
 def repeated(parts: Sequence[Part]) -> list[Part]:
     """Parts of one report that another one holds in more detail.
 
-    Rounded to coarser units, with shorter names and so with fewer rows, or whole beside its own pieces. Tables
-    with equally many rows in equal units are never repeats: were they the same, they would be equal.
+    Rounded to coarser units, with shorter names and so with fewer rows, whole beside its own pieces, or the
+    same in another format. Otherwise tables with equally many rows in equal units are never repeats: were
+    they the same, they would be equal.
     """
     found: list[Part] = []
-    for part in sorted(in_order(parts), key=lambda part: (-part.quantum, len(part.rows))):
+    for part in sorted(in_order(parts), key=lambda part: (-part.quantum, len(part.rows), part.database)):
         others = [other for other in parts if other is not part and other not in found]
         if any(_same_table(part, other) for other in others) or _in_pieces(part, others):
             found.append(part)
@@ -98,6 +103,8 @@ def repeated(parts: Sequence[Part]) -> list[Part]:
 def _same_table(part: Part, other: Part) -> bool:
     if len(part.rows) != len(other.rows):
         return agree([part], [other])
+    if part.reader != other.reader and np.array_equal(part.durations, other.durations):
+        return True
     reach = 0.51 * (part.quantum + other.quantum)
     return (
         part.quantum != other.quantum

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from nsight_insight.model.columns import Kind
+from nsight_insight.model.profile import VendorFinding
 from nsight_insight.readers._assemble_stack import Array, Stack, without_rows
 
-_RAW, _DETAILS = "raw", "details"
+_PAGES: Final = ("report", "raw", "details")
+"""The same launches in binary reports, raw pages and details pages: in this order, the first has the finest numbers."""
+_SUMMARY: Final = "summary"
 _TOLERANCE: Final = 0.01
 """Pages print durations with three digits at least; two runs of a launch rarely agree so well in all of them."""
-_IDENTITY: Final = ("process", "correlation", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
+_IDENTITY: Final = frozenset({"name", "process", "correlation", "context", "stream", "thread", "device", "cc"})
+"""Columns that tell launches apart; that one page lacks some of them costs nothing."""
 
 
 def fold_pages(data: Stack) -> Stack:
@@ -25,25 +30,35 @@ def fold_pages(data: Stack) -> Stack:
     twins = _twins(data)
     if not twins:
         return data
-    columns = [set(source.columns) for source in data.sources]
+    columns = [set(source.columns) - _IDENTITY for source in data.sources]
     source = data.columns["source"]
     gone = np.zeros(len(data), dtype=bool)
     for row, other in twins.items():
         data.columns["primary"][row] = False
         gone[row] = columns[int(source[row])] <= columns[int(source[other])]
-    data.vendor = [
-        replace(finding, row=twins[finding.row]) if finding.row is not None and gone[finding.row] else finding
-        for finding in data.vendor
-    ]
+    data.vendor = _each_once(data.vendor, twins, gone)
     return without_rows(data, gone)
 
 
+def _each_once(vendor: Sequence[VendorFinding], twins: Mapping[int, int], gone: Array) -> list[VendorFinding]:
+    """Findings on launches of two pages: those of the row that stands for both, of the other one if it has none."""
+    told = {finding.row for finding in vendor}
+    kept = []
+    for finding in vendor:
+        other = twins.get(finding.row) if finding.row is not None else None
+        if other is None:
+            kept.append(finding)
+        elif other not in told:
+            kept.append(replace(finding, row=other) if gone[finding.row] else finding)
+    return kept
+
+
 def _twins(data: Stack) -> dict[int, int]:
-    """Row -> row of the same launch in an earlier table, raw pages before details pages.
+    """Row -> row of the same launch in an earlier table or on a page with finer numbers.
 
     The key holds the process, so two captures of one program never match.
     """
-    rows = np.concatenate([_launches(data, report) for report in (_RAW, _DETAILS)])
+    rows = np.concatenate([_launches(data, report) for report in _PAGES])
     durations, sources = data.columns["duration"], data.columns["source"]
     by_key: dict[tuple[object, ...], list[int]] = defaultdict(list)
     found: dict[int, int] = {}
@@ -66,15 +81,55 @@ def _launches(data: Stack, report: str) -> Array:
 
 
 def _keys(data: Stack, rows: Array) -> list[tuple[object, ...]]:
-    columns = []
-    for name in _IDENTITY:
-        values = data.columns[name][rows]
-        columns.append(np.nan_to_num(values, nan=-1.0) if values.dtype == np.float64 else values)
+    columns = [data.columns[name][rows] for name in ("process", "correlation")]
+    columns += [_threads(data, rows, shape) for shape in ("grid", "block")]
     return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _threads(data: Stack, rows: Array, shape: str) -> Array:
+    """Size of grid or block, -1 unknown; details pages before 2022.4 print nothing else of their shape."""
+    x, y, z = (data.columns[f"{shape}_{axis}"][rows] for axis in "xyz")
+    size: Array = np.nan_to_num(x * np.nan_to_num(y, nan=1.0) * np.nan_to_num(z, nan=1.0), nan=-1.0)
+    return size
+
+
+def _settle_summaries(data: Stack) -> None:
+    """Summaries of launches that other pages hold one by one only describe them once more."""
+    columns, reports = data.columns, data.reports()
+    kernels = columns["primary"] & (columns["kind"] == Kind.KERNEL.value) & (data.tools() == "ncu")
+    summaries = kernels & (reports == _SUMMARY)
+    tables = [np.flatnonzero(kernels & ~summaries)]
+    for source in np.unique(columns["source"][summaries]).tolist():
+        rows = np.flatnonzero(summaries & (columns["source"] == source))
+        if any(_same_work(data, rows, other) for other in tables if len(other)):
+            columns["primary"][rows] = False
+        else:
+            tables.append(rows)
+
+
+def _same_work(data: Stack, rows: Array, other: Array) -> bool:
+    """True where every kernel and shape of ``rows`` ran as often and as long among ``other``."""
+    mine, theirs = (_work(data, part) for part in (rows, other))
+    return all(
+        key in theirs and count == theirs[key][0] and not abs(time - theirs[key][1]) > _TOLERANCE * theirs[key][1]
+        for key, (count, time) in mine.items()
+    )
+
+
+def _work(data: Stack, rows: Array) -> dict[tuple[object, ...], tuple[int, float]]:
+    """Launches and time by kernel and shape."""
+    found: dict[tuple[object, ...], tuple[int, float]] = {}
+    shapes = (_threads(data, rows, shape).tolist() for shape in ("grid", "block"))
+    columns = [data.columns[name][rows].tolist() for name in ("count", "duration", "base")]
+    for count, time, *key in zip(*columns, *shapes, strict=True):
+        launches, total = found.get(tuple(key), (0, 0.0))
+        found[tuple(key)] = launches + int(count), total + time
+    return found
 
 
 def settle_launches(data: Stack) -> None:
     """Where nsys timed the program, its kernel rows stand for the work and ncu's only explain them."""
+    _settle_summaries(data)
     columns = data.columns
     kernels = columns["primary"] & (columns["kind"] == Kind.KERNEL.value)
     profiled = data.tools() == "ncu"

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from nsight_insight.catalog.nsys_reports import rule_reports
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.units import parse_unit
 from nsight_insight.readers._assemble_copies import settle_sizes
@@ -15,17 +16,18 @@ from nsight_insight.readers._assemble_match import Part, explained, in_order, re
 from nsight_insight.readers._assemble_ncu import settle_launches
 from nsight_insight.readers._assemble_stack import Array, Stack
 
-_COPIES: Final = ("cuda_gpu_trace", "cuda_gpu_mem_time_sum", "cuda_gpu_sum", "cuda_api_gpu_sum")
+_NVPROF: Final = ("nvprof-gpu-trace", "nvprof-summary")
+_COPIES: Final = ("cuda_gpu_trace", "cuda_gpu_mem_time_sum", "cuda_gpu_sum", "cuda_api_gpu_sum", *_NVPROF)
 _ORDER: Final = {
     Kind.KERNEL: (
         "cuda_gpu_trace", "cuda_kern_exec_trace", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum", "cuda_gpu_sum",
-        "cuda_api_gpu_sum", "cuda_kern_exec_sum", "nvtx_kern_sum",
+        "cuda_api_gpu_sum", "cuda_kern_exec_sum", "nvtx_kern_sum", *_NVPROF,
     ),
     Kind.MEMCPY: _COPIES,
     Kind.MEMSET: _COPIES,
-    Kind.API: ("cuda_api_trace", "cuda_api_sum", "cuda_api_gpu_sum"),
+    Kind.API: ("cuda_api_trace", "cuda_api_sum", "cuda_api_gpu_sum", "nvprof-api-trace", "nvprof-summary"),
     Kind.RANGE: (
-        "nvtx_pushpop_trace", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_trace",
+        "nvtx_pushpop_trace", "nvtx_startend_trace", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_trace",
         "nvtx_gpu_proj_sum",
     ),
     Kind.OSRT: ("osrt_sum",),
@@ -33,6 +35,10 @@ _ORDER: Final = {
 """Reports that hold a kind, the most detailed first; reports not named here come last."""
 _PROJECTED: Final = ("nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum")
 _MIGRATIONS: Final = ("um_sum", "um_total_sum")
+_UNTIMED: Final = ("nvprof-metrics",)
+"""Reports that describe kernels without saying how long they took."""
+_NVPROF_DIGITS: Final = 1e-4
+"""nvprof prints five significant digits: a value may be off by this part of itself."""
 _PRINTED_DECIMALS: Final = 1e-4
 """nsys prints four decimals with --timeunit other than nsec."""
 _AVERAGE_DECIMALS: Final = 0.1
@@ -46,6 +52,7 @@ def settle_primary(data: Stack) -> None:
     nsys = data.tools() != "ncu"
     settle_sizes(data)
     primary[np.isin(data.reports(), _MIGRATIONS)] = False  # the copies themselves are in other reports, with times
+    primary[np.isin(data.reports(), [*rule_reports(), *_UNTIMED])] = False
     _settle_projections(data)
     for kind, order in _ORDER.items():
         rows = nsys & primary & (data.columns["kind"] == kind.value)
@@ -65,20 +72,26 @@ def parts_of(data: Stack, rows: Array) -> list[Part]:
 def _part(data: Stack, source: int, rows: Array) -> Part:
     durations = np.nan_to_num(data.columns["duration"][rows])
     counts = data.columns["count"][rows]
-    quantum, slack = _precision(data, source, len(rows), counts)
-    return Part(source, data.sources[source].report, rows, int(counts.sum()), np.sort(durations), quantum, slack)
+    quantum, slack = _precision(data, source, durations, counts)
+    table = data.sources[source]
+    return Part(
+        source, table.report, rows, int(counts.sum()), np.sort(durations), quantum, slack,
+        table.reader, bool(table.table),
+    )  # fmt: skip
 
 
-def _precision(data: Stack, source: int, rows: int, counts: Array) -> tuple[float, float]:
+def _precision(data: Stack, source: int, durations: Array, counts: Array) -> tuple[float, float]:
     """Last printed digit of a duration, and the error of their sum to expect (rounding errors are independent)."""
     columns = data.sources[source].columns
+    if data.sources[source].tool == "nvprof":
+        return 1.0, _NVPROF_DIGITS * float(np.sqrt((durations**2).sum()))
     if "duration" not in columns and "avg" in columns:
         return _AVERAGE_DECIMALS, float(np.sqrt(((_AVERAGE_DECIMALS * counts) ** 2 + 1.0).sum()))
     unit = parse_unit(columns["duration"][0].unit) if "duration" in columns else None
     if unit is None or not unit.name or unit.scale <= 1e-9:
         return 0.0, 0.0
     quantum = unit.scale * 1e9 * _PRINTED_DECIMALS
-    return quantum, quantum * float(np.sqrt(rows))
+    return quantum, quantum * float(np.sqrt(len(durations)))
 
 
 def _settle_kind(data: Stack, kind: Kind, parts: Sequence[Part], order: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from nsight_insight.model.issues import Location
 from nsight_insight.model.profile import HotLine
 from nsight_insight.model.text import clean
 
-HOTTEST: Final = 10
+HOTTEST: Final = 5
 """Lines kept per kernel: they hold most of the samples, and no report shows more."""
 _NOT_WAITING: Final = frozenset({"selected", "not_selected"})
 """States of warps that could issue, or just did: no reason to wait."""

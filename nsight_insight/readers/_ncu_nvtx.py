@@ -37,3 +37,11 @@ def nvtx_states(layout: Layout, texts: Mapping[str, Sequence[str]]) -> list[tupl
     """Thread and ranges of every launch; empty when the table has no NVTX column."""
     colours = any(heading.startswith(NVTX) and "Color" in heading for heading in layout.headings)
     return [parse_nvtx(cell, colours=colours) for cell in texts.get(NVTX, ())]
+
+
+@lru_cache(maxsize=4096)
+def parse_ranges(cell: str) -> str:
+    """The names in the range column of a summary, where ranges have no domain in front."""
+    found = (f":{item[1]}" for item in _RANGE.finditer(cell))
+    states = (_STATE.fullmatch(text) or _STATE_2020.fullmatch(text) for text in found)
+    return "/".join(state["name"] for state in states if state and state["name"])

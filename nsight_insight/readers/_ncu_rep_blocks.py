@@ -1,6 +1,6 @@
-"""The outer layer of an Nsight Compute report, which its library keeps to itself: is it whole, which process ran what.
+r"""The outer layer of an Nsight Compute report, which its library keeps to itself: is it whole, which process ran what.
 
-A report is ``NVR\\0``, a header, and blocks: the length of a block's header (4 bytes, little endian), the header (a
+A report is ``NVR\0``, a header, and blocks: the length of a block's header (4 bytes, little endian), the header (a
 protobuf message), its payload. Of the header, field 2 counts the results in the block, field 5 is the length of the
 payload and field 6 tells the process (1: its id). The same in every report from 2019 to 2026 at hand; where a file does
 not fit, nothing is concluded from it.
@@ -59,6 +59,8 @@ def read_blocks(file: Path) -> Blocks:
 def _walk(data: mmap.mmap) -> Iterator[tuple[int, int]]:
     """Results and process of each block; IndexError or ValueError where the data ends or does not fit."""
     at = _length(data, len(MAGIC)) + len(MAGIC) + _LENGTH
+    if at > len(data):
+        raise IndexError
     while at < len(data):
         size = _length(data, at)
         at += _LENGTH

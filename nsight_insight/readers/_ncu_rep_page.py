@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Location
 from nsight_insight.model.numbers import Style
-from nsight_insight.model.profile import ColumnOrigin
+from nsight_insight.model.profile import ColumnOrigin, HotLine
+from nsight_insight.model.text import clean
 from nsight_insight.readers._ncu_hot import HotLines
 from nsight_insight.readers._ncu_layout import (
     CONTEXT,
+    DEVICE,
     ID,
     NAME,
+    NVTX,
     PROCESS,
     RAW,
     RULE,
@@ -28,12 +32,14 @@ from nsight_insight.readers._ncu_page import Page, Printed, RuleRow, wanted_metr
 from nsight_insight.readers._ncu_rules import plain_message
 
 REPORT: Final = "report"
-_WHERE: Final = {CONTEXT: "launch__context_id", STREAM: "launch__stream_id"}
+_WHERE: Final = {CONTEXT: "launch__context_id", STREAM: "launch__stream_id", DEVICE: "device__attribute_device_index"}
 _RULE_TYPES: Final = {0: "", 1: "INF", 2: "OPT", 3: "WRN", 4: "ERR"}
 _SPEEDUPS: Final = {1: "local", 2: "global"}
 _SAMPLES: Final = "smsp__pcsamp_sample_count"
 _STALL: Final = "smsp__pcsamp_warps_issue_stalled_"
 _NOT_ISSUED: Final = "_not_issued"
+_NO_CODE: Final = "???"
+"""What the library gives where the report holds no code for the address."""
 
 Action = Any
 """An ``ncu_report.IAction``: the package ships no types."""
@@ -61,9 +67,10 @@ def page_of(actions: Sequence[Action], processes: Sequence[int]) -> Page:
            for heading, metric in _WHERE.items()},
     }  # fmt: skip
     available = frozenset().union(*names)
+    origins = {heading: ColumnOrigin(metric, None) for heading, metric in (*_WHERE.items(), (NVTX, "NVTX"))}
+    printed = {metric: [_printed(metric, actions, names)] for metric in sorted(available & wanted_metrics())}
     return Page(
-        RAW, 1, list(range(1, len(actions) + 1)), texts, {heading: _origin(name) for heading, name in _WHERE.items()},
-        {metric: [_printed(metric, actions, names)] for metric in sorted(available & wanted_metrics())}, available,
+        RAW, 1, list(range(1, len(actions) + 1)), texts, origins, printed, available,
         rules=[rule for row, action in enumerate(actions) for rule in _rules(row, action)],
         nvtx=[(-1, "/".join(_ranges(action))) for action in actions],
         kinds=[_kind(action) for action in actions],
@@ -81,10 +88,6 @@ def _kind(action: Action) -> str:
     if action.workload_type() == action.WorkloadType_RANGE:
         return Kind.RANGE.value
     return Kind.GRAPH.value if action.workload_type() in batches else Kind.KERNEL.value
-
-
-def _origin(metric: str) -> ColumnOrigin:
-    return ColumnOrigin(metric, None)
 
 
 def _printed(metric: str, actions: Sequence[Action], names: Sequence[frozenset[str]]) -> Printed:
@@ -130,8 +133,8 @@ def _rules(row: int, action: Action) -> Iterator[RuleRow]:
         yield RuleRow(row, row + 1, cells, None, rule)
 
 
-def hot_lines(actions: Sequence[Action], path: str) -> HotLines:
-    """Samples per instruction of every result that holds some."""
+def hot_lines(actions: Sequence[Action], path: str) -> list[HotLine]:
+    """The hottest instructions of every kernel that was sampled."""
     found = HotLines()
     for number, action in enumerate(actions, 1):
         kernel = _name(action)
@@ -144,9 +147,16 @@ def hot_lines(actions: Sequence[Action], path: str) -> HotLines:
                 for address, count in _by_address(action, metric).items():
                     stalls.setdefault(address, {})[metric.removeprefix(_STALL)] = count
         for address, count in samples.items():
-            line = ("sass", hex(address), str(action.sass_by_pc(address) or ""))
-            found.add(kernel, line, count, stalls[address], Location(path, number, None, _SAMPLES))
-    return found
+            place = Location(path, number, None, _SAMPLES)
+            found.add(kernel, ("sass", hex(address), ""), count, stalls[address], place)
+    return [replace(line, text=_instruction(actions, line)) for line in found.finish()]
+
+
+def _instruction(actions: Sequence[Action], line: HotLine) -> str:
+    """Disassembly takes the library milliseconds, so only what is kept is looked up."""
+    action = actions[(line.location.line or 1) - 1]
+    text = clean(str(action.sass_by_pc(int(line.place, 16)) or "")).strip()
+    return "" if text == _NO_CODE else text
 
 
 def _by_address(action: Action, metric: str) -> dict[int, int]:

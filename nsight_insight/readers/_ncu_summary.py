@@ -15,6 +15,7 @@ from nsight_insight.model.profile import Table
 from nsight_insight.readers._ncu_page import Page
 from nsight_insight.readers._ncu_table import build_table
 
+REPORT: Final = "summary"
 _DURATION: Final = "duration"
 
 

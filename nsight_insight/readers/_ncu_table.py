@@ -117,10 +117,15 @@ def _device(sheet: Sheet, index: int, rows: Ints, cc: Array) -> Device:
         float(capability[0]) if len(capability) else None,
         None if sm_count is None else int(sm_count),
         sm_clock,
-        # Two bits per line and cycle on every memory that reports both, HBM included.
-        memory_clock * 2 * bus / 8 if memory_clock and bus else None,
+        dram_bandwidth(memory_clock, bus),
         place or Location(sheet.path, sheet.page.lines[int(rows[0])]),
     )
+
+
+def dram_bandwidth(clock: float | None, bus: float | None) -> float | None:
+    """Peak in byte/s from clock in Hz and bus width in bits."""
+    # Two bits per line and cycle on every memory that reports both, HBM included.
+    return clock * 2 * bus / 8 if clock and bus else None
 
 
 def _device_name(sheet: Sheet, attribute: Attribute, rows: Ints) -> tuple[str, Location | None]:

@@ -19,6 +19,7 @@ from nsight_insight.readers._ncu_layout import (
     GRID,
     ID,
     NAME,
+    NVTX,
     PROCESS,
     RULE,
     RULE_TEXT,
@@ -30,6 +31,7 @@ from nsight_insight.readers._ncu_layout import (
 )
 from nsight_insight.readers._ncu_page import Page, RuleRow
 from nsight_insight.readers._ncu_rules import plain_message, rule_of, section_identifier
+from nsight_insight.readers._ncu_summary import REPORT as SUMMARY
 from nsight_insight.readers._ncu_text_lines import LaunchLine, TextCell
 
 _SPEEDUP: Final = re.compile(r"Est(?:\.|imated) (Local )?Speedup: ([0-9.,]+)%")
@@ -96,7 +98,7 @@ class TextPage:
 
     def pages(self) -> list[Page]:
         """The page by itself or, of a summary, its averages, maxima and minima."""
-        if self.report != "summary":
+        if self.report != SUMMARY:
             return [self._page(self._cells[0])]
         return [self._page(cells) for cells in self._cells]
 
@@ -106,23 +108,24 @@ class TextPage:
         texts = {heading: [getattr(launch.opened, part) for launch in launches] for part, heading in _PARTS.items()}
         texts = {heading: found for heading, found in texts.items() if any(found)}
         texts[PROCESS] = [launch.process for launch in launches]
-        if self.report != "summary":
+        if self.report != SUMMARY:
             texts[ID] = [str(launch.number) for launch in launches]
         said = any(launch.nvtx for launch in launches)
         return Page(
-            self.report, self.line, lines, texts, self._origins(texts), cells.printed(lines, None), cells.available,
+            self.report, self.line, lines, texts, self._origins(texts, said), cells.printed(lines, None),
+            cells.available,
             rules=self._rules, evidence=cells.evidence(),
             nvtx=[launch.nvtx or (-1, "") for launch in launches] if said else (),
             counts=[int(launch.opened.count or 1) for launch in launches],
         )  # fmt: skip
 
-    def _origins(self, texts: dict[str, list[str]]) -> dict[str, ColumnOrigin]:
+    def _origins(self, texts: dict[str, list[str]], said: bool) -> dict[str, ColumnOrigin]:
         found: dict[str, ColumnOrigin] = {}
         for part, heading in _PARTS.items():
             if heading in texts:
                 columns = [launch.opened.columns.get(part, 1) for launch in self._launches]
                 found[heading] = ColumnOrigin(heading, None, columns=np.array(columns, dtype=np.int64))
-        return found
+        return {**found, NVTX: ColumnOrigin("NVTX", None)} if said else found
 
 
 def _joined(parts: Sequence[TextCell]) -> str:

@@ -10,10 +10,10 @@ from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.readers import _ncu_text_lines as grammar
 from nsight_insight.readers._ncu_banners import SHOWN, Banner, banner_of
 from nsight_insight.readers._ncu_layout import DETAILS, RAW
+from nsight_insight.readers._ncu_summary import REPORT as SUMMARY
 from nsight_insight.readers._ncu_text_lines import LaunchLine, TextCell
 from nsight_insight.readers._ncu_text_page import Launch, TextPage
 
-SUMMARY: Final = "summary"
 _STATE: Final = "== NVTX State =="
 _PROGRESS: Final = "==PROF== "
 _INDENT: Final = "    "

@@ -20,6 +20,7 @@ _LOST_REPORT: Final = re.compile(r"ERROR: (?:Report |Database |.*\.(?:sqlite|nsy
 """The profiled program prints lines that begin with ERROR too."""
 _FIRST: Final = frozenset("P[SNWEFG")
 _GPU_DATA: Final = ("CUDA kernel", "CUDA trace", "GPU memory", "CUDA memory transfers", "CUDA")
+_NOT_JUDGED: Final = "could not be analyzed"
 _MAX_WARNINGS: Final = 5
 
 
@@ -96,6 +97,12 @@ def banner_issues(banners: Sequence[Banner], path: str) -> list[Issue]:
     return issues
 
 
+def _question(banner: Banner) -> str:
+    """What nsys asks behind a SKIPPED line, in brackets."""
+    _, does, question = banner.text.partition(" Does ")
+    return f" (does {question})" if does else ""
+
+
 def _skipped_issues(skipped: Sequence[Banner], path: str) -> list[Issue]:
     """One issue for each kind of GPU data that is missing, one for all the rest together."""
     issues: list[Issue] = []
@@ -103,7 +110,10 @@ def _skipped_issues(skipped: Sequence[Banner], path: str) -> list[Issue]:
     seen: set[str] = set()
     for banner in skipped:
         what = missing_data(banner)
-        if not what.startswith(_GPU_DATA) or "Unified" in what:
+        if _NOT_JUDGED in banner.text:
+            text = f"a rule of nsys analyze had nothing to judge: no {what} data{_question(banner)}"
+            issues.append(Issue(Level.INFO, text, Location(path, banner.line)))
+        elif not what.startswith(_GPU_DATA) or "Unified" in what:
             others.setdefault(what, banner.line)
         elif what not in seen:
             seen.add(what)

@@ -100,7 +100,7 @@ def _wanted(block: Block, report: ReportFormat, path: str) -> tuple[list[Field],
         if key not in places:
             continue
         heading = block.headings[places[key]]
-        scale = _scale(target, heading.unit, default)
+        scale = _scale(target, heading.unit or report.units.get(key, ""), default)
         if scale is None:
             location = Location(path, block.line, places[key] + 1, heading.text)
             issues.append(Issue(Level.DATA_LOSS, f"column left out, its unit {heading.unit!r} is unknown", location))

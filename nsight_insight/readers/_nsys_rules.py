@@ -52,23 +52,23 @@ def _first_paragraph(prose: list[str]) -> takewhile[str]:
 
 def _digest(grid: Grid, style: Style) -> str:
     """``50 rows, 48.1 ms together, the longest 13.9 ms in line 12``."""
-    rows = f"{len(grid.rows)} row{'s' if len(grid.rows) != 1 else ''}"
+    if not grid.rows:
+        return "none of its rows could be read"
+    parts = [f"{len(grid.rows)} row{'s' if len(grid.rows) != 1 else ''}"]
     times = _durations(grid, style)
-    if not times:
-        return rows
-    longest = max(range(len(times)), key=times.__getitem__)
-    parts = [rows]
     if len(times) > 1:
+        longest = max(range(len(times)), key=times.__getitem__)
         parts.append(f"{duration(sum(times))} together")
-    parts.append(f"the longest {duration(times[longest])} in line {grid.numbers[longest]}")
+        parts.append(f"the longest {duration(times[longest])} in line {grid.numbers[longest]}")
+    digest = ", ".join(parts)
     if not any(report.kind for report in grid.candidates):
-        parts += [_quoted(grid, row) for row in grid.rows[:_QUOTED]]
-    return ", ".join(parts)
+        digest = "; ".join([digest, *(_quoted(grid, row) for row in grid.rows[:_QUOTED])])
+    return digest
 
 
 def _quoted(grid: Grid, row: list[str]) -> str:
     cells = zip(grid.headings, row, strict=True)
-    return "; " + ", ".join(f"{heading.text} {cell}" for heading, cell in cells if cell and heading.key != "row#")
+    return ", ".join(f"{heading.text} {cell}" for heading, cell in cells if cell and heading.key != "row#")
 
 
 def _durations(grid: Grid, style: Style) -> list[float]:

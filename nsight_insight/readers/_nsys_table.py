@@ -12,12 +12,18 @@ from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.missing import Missing
 from nsight_insight.model.profile import Source, Table
+from nsight_insight.model.units import parse_unit
+from nsight_insight.readers._coarse_starts import coarse_starts
 from nsight_insight.readers._nsys_cells import Objects
 from nsight_insight.readers._nsys_columns import Builder, mapped, read_columns
 from nsight_insight.readers._nsys_memory import MIGRATION_NAMES, copy_direction, memory_kind, true_bytes
 from nsight_insight.readers._nsys_scan import Block, fields
 
 _SAMPLE: Final = 1000
+_NANOSECOND: Final = 1e-9
+_UNIT_STEP: Final = 1e-4
+_SECONDS_STEP: Final = 1e-6
+"""Last printed digit of a start: nsys prints four decimals with --timeunit, and printed six under ``Start(sec)``."""
 _CATEGORIES: Final = {"CUDA_KERNEL": Kind.KERNEL.value, "CUDA_API": Kind.API.value, "CUDA_GRAPH": Kind.GRAPH.value}
 
 
@@ -58,6 +64,7 @@ def _complete(builder: Builder) -> None:
     columns, report = builder.columns, builder.report
     if "throughput" in columns:
         _refine_bytes(builder)
+    _check_starts(builder)
     if "duration" not in columns and {"avg", "count"} <= columns.keys():
         columns["duration"] = np.rint(columns["avg"] * columns["count"])
     if "style" in columns or report.fixed:
@@ -75,8 +82,26 @@ def _refine_bytes(builder: Builder) -> None:
     del builder.origins["throughput"]
     builder.reasons.pop("throughput", None)
     exact = builder.origins["duration"][0].unit in ("", "ns")
-    if exact and "bytes" in builder.columns:
+    rounded = "bytes" in builder.columns and builder.origins["bytes"][0].unit
+    if exact and rounded:
         builder.columns["bytes"] = true_bytes(builder.columns["bytes"], throughput, builder.columns["duration"])
+
+
+def _check_starts(builder: Builder) -> None:
+    """Leaves starts out that are printed too coarsely to tell what ran when."""
+    columns = builder.columns
+    timeline = builder.report.kind == "gpu" and "start" in columns
+    unit = parse_unit(builder.origins["start"][0].unit) if timeline else None
+    if unit is None or unit.scale <= _NANOSECOND:
+        return
+    step = unit.scale / _NANOSECOND * (_SECONDS_STEP if unit.name == "sec" else _UNIT_STEP)
+    if reason := coarse_starts(columns, step):
+        origin = builder.origins.pop("start")[0]
+        del columns["start"]
+        builder.reasons.pop("start", None)
+        place = Location(builder.path, builder.block.line, origin.column, origin.field)
+        text = f"{builder.report.name}: starts left out, {reason}"
+        builder.issues.append(Issue(Level.DATA_LOSS, text, place))
 
 
 def _filled(length: int, text: str) -> Objects:

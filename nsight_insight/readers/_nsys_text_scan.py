@@ -160,6 +160,7 @@ class _Scanner:
         self.found.grids.append(grid)
         if self.section is not None:
             self.section.grid = grid
+            self.section.prose = _without_last(self.section.prose)
 
     def take_row(self, line: str, index: int) -> bool:
         """True when the line belongs to the open table."""
@@ -220,6 +221,13 @@ class _Scanner:
                 section.prose.append(text)
         elif text.startswith("Only the top "):
             section.note = text
+
+
+def _without_last(prose: list[str]) -> list[str]:
+    """The lines before a table without its heading, which was taken for one of them."""
+    while prose and not prose[-1]:
+        prose = prose[:-1]
+    return prose[:-1]
 
 
 _FIGURE: Final = re.compile("[0-9]+(?:[.,'][0-9]+)*")

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.profile import Ints
-from nsight_insight.readers._sqlite_database import Database, Floats, plain
+from nsight_insight.readers._sqlite_database import Database, plain
 from nsight_insight.readers._sqlite_nvtx import Ranges, paths_at, thread_of
 from nsight_insight.readers._sqlite_sums import sum_up, too_many
 from nsight_insight.readers._sqlite_tables import THREAD, TIMES, Part, read_part, whole
@@ -20,14 +19,15 @@ from nsight_insight.readers._sqlite_tables import THREAD, TIMES, Part, read_part
 RUNTIME: Final = "CUPTI_ACTIVITY_KIND_RUNTIME"
 """Holds calls of the runtime and of the driver API."""
 REPORT: Final = "cuda_api_trace"
-API_FIELDS: Final = (*TIMES, *THREAD, plain("correlation", "correlationId"), plain("_name", "nameId"))
+API_FIELDS: Final = (
+    *TIMES,
+    *THREAD,
+    plain("correlation", "correlationId"),
+    plain("_name", "nameId"),
+    plain("_result", "returnValue"),
+)
 LAUNCH: Final = re.compile(r"cu(?:da)?Launch(?!HostFunc)\w*")
-_GRAPH: Final = re.compile(r"cu(?:da)?(?:Graph|StreamBeginCapture|StreamEndCapture)")
 NO_THREAD: Final = -2
-MIN_LOST: Final = 0.05
-"""Share of launches without a kernel from which on kernels are missing rather than cut off at the edges."""
-
-Bools = npt.NDArray[np.bool_]
 
 
 def read_calls(database: Database) -> Part | None:
@@ -106,45 +106,3 @@ def add_launches(part: Part, calls: Calls, ranges: Ranges | None) -> None:
     if ranges is not None:
         thread = np.where(found, thread_of(calls.part)[row], NO_THREAD)
         part.columns["nvtx"] = paths_at(ranges, thread, start[row])
-
-
-@dataclass(frozen=True)
-class Unmatched:
-    """Launches and kernels without each other.
-
-    Attributes:
-        launches: kernel launch calls.
-        lost: launch calls without a kernel.
-        holes: those of them that a launch call with a kernel follows.
-        orphans: kernels without a call.
-    """
-
-    launches: int
-    lost: int
-    holes: int
-    orphans: int
-
-
-def unmatched(calls: Calls, kernels: Part | None) -> Unmatched | None:
-    """What is missing between launch calls and kernels; None where calls need not have kernels (graph capture)."""
-    names = calls.part.columns["name"]
-    known = {name: (bool(LAUNCH.match(name)), bool(_GRAPH.match(name))) for name in set(names)}
-    if any(graph for _, graph in known.values()):
-        return None
-    launch: Bools = np.array([known[name][0] for name in names], dtype=bool)
-    keys = np.unique(key_of(calls.part)[launch])
-    work = key_of(kernels) if kernels is not None else np.zeros(0, dtype=np.int64)
-    ran = np.isin(keys, work)
-    started = _starts(calls, keys)
-    last = started[ran].max(initial=-np.inf)
-    return Unmatched(
-        launches=len(keys),
-        lost=int((~ran).sum()),
-        holes=int((~ran & (started < last)).sum()),
-        orphans=int((calls.of(kernels) < 0).sum()) if kernels is not None else 0,
-    )
-
-
-def _starts(calls: Calls, keys: Ints) -> Floats:
-    starts: Floats = calls.part.figure("start")[calls.rows[np.searchsorted(calls.keys, keys)]]
-    return starts

@@ -10,26 +10,22 @@ from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import Device, ReadResult, Table
 from nsight_insight.readers._sqlite_api import (
-    API_FIELDS,
     LAUNCH,
-    MIN_LOST,
     RUNTIME,
-    Calls,
     add_devices,
     add_launches,
     index_calls,
     read_calls,
-    unmatched,
 )
-from nsight_insight.readers._sqlite_database import Database, Field
+from nsight_insight.readers._sqlite_complete import settle_gaps
+from nsight_insight.readers._sqlite_database import Database
 from nsight_insight.readers._sqlite_devices import number_devices
-from nsight_insight.readers._sqlite_gpu import FIELDS, KERNEL, read_gpu, read_waits
+from nsight_insight.readers._sqlite_gpu import read_gpu, read_waits
 from nsight_insight.readers._sqlite_notes import diagnostic_issues, overhead_issues, product_version, version_issues
-from nsight_insight.readers._sqlite_nvtx import NVTX, nvtx_fields, read_ranges
+from nsight_insight.readers._sqlite_nvtx import NVTX, Ranges, read_ranges
 from nsight_insight.readers._sqlite_sums import OSRT, sum_os_calls
 from nsight_insight.readers._sqlite_tables import Part, finish
 
-_FIELDS: Final[dict[str, tuple[Field, ...]]] = {**FIELDS, RUNTIME: API_FIELDS, NVTX: nvtx_fields()}
 _OTHER_ACTIVITY: Final = {
     NVTX: "NVTX ranges",
     OSRT: "OS runtime calls",
@@ -57,21 +53,26 @@ def read_capture(database: Database, reader: str) -> ReadResult:
     waits = read_waits(database)
     devices = number_devices(database, [*gpu, *([waits] if waits else [])])
     ranges, open_ranges = read_ranges(database)
+    said += _without_kernels(database, gpu, calls)
     if calls is not None:
         add_devices(calls, gpu)
-        if "correlation" in calls.rows.columns:
-            index = index_calls(calls)
-            for part in gpu:
-                if "correlation" in part.rows.columns:
-                    add_launches(part, index, open_ranges)
-            _check_complete(database, index, gpu)
-    said += [*_without_kernels(database, gpu, calls), *overhead_issues(database), *_unread(database)]
+        calls = _join(database, calls, gpu, open_ranges)
+    said += [*overhead_issues(database), *_unread(database)]
     parts = [*gpu, calls, waits, *ranges, sum_os_calls(database)]
     version = product_version(database)
-    tables = [
-        finish(part, database, reader, version, _FIELDS.get(part.name, ())) for part in parts if part is not None
-    ]
+    tables = [finish(part, database, reader, version) for part in parts if part is not None]
     return ReadResult(_with_devices(tables, devices), [*said, *database.issues])
+
+
+def _join(database: Database, calls: Part, gpu: Sequence[Part], ranges: Ranges | None) -> Part | None:
+    """Give GPU work what its launching calls tell; the calls that are to be kept."""
+    if "correlation" not in calls.rows.columns:
+        return calls
+    index = index_calls(calls)
+    for part in gpu:
+        if "correlation" in part.rows.columns:
+            add_launches(part, index, ranges)
+    return settle_gaps(database, index, gpu)
 
 
 def _with_devices(tables: Sequence[Table], devices: Sequence[Device]) -> list[Table]:
@@ -103,26 +104,6 @@ def _without_kernels(database: Database, gpu: Sequence[Part], calls: Part | None
     )
     level = Level.DATA_LOSS if launches else Level.INFO
     return [Issue(level, text, Location(database.path, table=RUNTIME))]
-
-
-def _check_complete(database: Database, calls: Calls, gpu: Sequence[Part]) -> None:
-    """Take the start times from GPU work where kernels are missing in between: gaps are then not idle time."""
-    kernels = next((part for part in gpu if part.kind == Kind.KERNEL), None)
-    found = unmatched(calls, kernels) if kernels is not None and "correlation" in kernels.rows.columns else None
-    if found is None:
-        return
-    place = Location(database.path, table=KERNEL)
-    if found.orphans > MIN_LOST * max(found.launches, 1):
-        text = f"{found.orphans} kernels without their launch call: the calls were made before the recorded time"
-        database.issues.append(Issue(Level.INFO, text, place))
-    elif found.lost > MIN_LOST * found.launches:
-        text = f"{found.lost} of {found.launches} kernel launches have no kernel in the export"
-        database.issues.append(Issue(Level.DATA_LOSS, text, place))
-    if found.holes > MIN_LOST * found.launches:
-        text = "kernels are missing between others: their start times are left out, gaps would not be idle time"
-        database.issues.append(Issue(Level.DATA_LOSS, text, place))
-        for part in gpu:
-            part.rows.columns.pop("start", None)
 
 
 def _unread(database: Database) -> list[Issue]:

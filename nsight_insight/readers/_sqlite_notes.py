@@ -22,7 +22,9 @@ _PARTIAL: Final = ("EXPORT_PARAM_TABLES_TO_EXPORT", "EXPORT_PARAM_TIMES_TO_EXPOR
 _WARNING: Final = 2
 _LOST: Final = re.compile(r"\b(?:dropped|lost)\b|Not all CUDA events might have been collected", re.IGNORECASE)
 _GPU: Final = re.compile(r"\b(?:CUDA|CUPTI|GPU|NVTX|driver)\b", re.IGNORECASE)
-_USUAL: Final = re.compile(r"No \w+ events collected|might have not been started correctly|Not all \w+ events|cuBLAS|cuDNN")
+_USUAL: Final = re.compile(
+    r"No \w+ events collected|might have not been started correctly|Not all \w+ events|cuBLAS|cuDNN"
+)
 """Said of every library the program does not use, and of every process without GPU work."""
 _NO_LOSS: Final = re.compile(r"dropped:\s*0\b")
 _MAX_WARNINGS: Final = 5

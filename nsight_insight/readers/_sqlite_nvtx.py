@@ -17,7 +17,7 @@ NVTX: Final = "NVTX_EVENTS"
 _STYLES: Final = (("PushPop", "nvtx_pushpop_trace", (59, 70)), ("StartEnd", "nvtx_startend_trace", (60, 71)))
 """Style, report and event types (of the API, of an NVTXT file). ``nsys stats`` has a summary only of the second."""
 _DOMAIN_CREATE: Final = 75
-_START: Final = plain("start", "start", "ns")
+_FIELDS: Final = (plain("start", "start", "ns"), *THREAD, plain("_domain", "domainId"))
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,11 @@ def read_ranges(database: Database) -> tuple[list[Part], Ranges | None]:
     return parts, ranges
 
 
-def nvtx_fields() -> tuple[Field, ...]:
-    """What is read of a range, its duration apart."""
-    return (_START, *THREAD, plain("_domain", "domainId"))
-
-
 def _fields(database: Database) -> tuple[Field, ...]:
     """A range that was never closed lasts until the last time stamp of the table, as in nsys' own reports."""
-    last = database.first(f'SELECT MAX(MAX("start"), MAX("end")) FROM {NVTX}', NVTX) or 0  # noqa: S608
+    last = database.first(f'SELECT MAX(COALESCE("end", "start")) FROM {NVTX}', NVTX) or 0  # noqa: S608
     duration = Field("duration", f'COALESCE("end", {int(last)}) - "start"', ("start", "end"), "end - start", "ns")
-    return (*nvtx_fields(), duration)
+    return (*_FIELDS, duration)
 
 
 def thread_of(part: Part) -> Ints:
@@ -117,7 +112,7 @@ def _domains(database: Database) -> dict[tuple[float, float], str]:
     if not database.has(NVTX, "domainId"):
         return {}
     where = f"eventType = {_DOMAIN_CREATE}"
-    rows = database.read(NVTX, nvtx_fields(), where)
+    rows = database.read(NVTX, _FIELDS, where)
     texts = [str(text) for _, text in database.fetch(_text_query(database, where), NVTX)]
     nothing = np.full(len(rows), np.nan)
     columns = (rows.columns.get(name, nothing).tolist() for name in ("start", "process", "_domain"))

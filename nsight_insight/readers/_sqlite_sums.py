@@ -73,7 +73,7 @@ def sum_up(
     names = ["_row", "duration", "count", "min", "max", *(item.name for item in (*keys, *more))]
     columns = dict(zip(names, np.array(found, dtype=np.float64).T, strict=True))
     columns["avg"] = columns["duration"] / columns["count"]
-    part = Part(table, report, kind, Rows(columns.pop("_row").astype(np.int64), columns))
+    part = Part(table, report, kind, Rows(columns.pop("_row").astype(np.int64), columns), (*keys, *more))
     part.columns = {name: columns[name] for name in _SUMMED}
     part.labels = dict.fromkeys(_SUMMED, DURATION.label)
     return part

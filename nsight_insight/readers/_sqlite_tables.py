@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +33,7 @@ class Part:
     Attributes:
         name: the database's table.
         report: the report of ``nsys stats`` that prints the same.
+        fields: what was asked for; figures whose name begins with ``_`` only help to derive columns.
         labels: activity column -> how evidence calls its cells, for columns that were not read as they are.
     """
 
@@ -40,6 +41,7 @@ class Part:
     report: str
     kind: Kind
     rows: Rows
+    fields: Sequence[Field] = ()
     columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
 
@@ -50,6 +52,11 @@ class Part:
         """A figure that was read, NaN where the table does not have it."""
         return self.rows.columns.get(name, np.full(len(self.rows), np.nan))
 
+    def keep(self, mask: npt.NDArray[np.bool_]) -> Part:
+        """The rows where ``mask`` holds."""
+        columns = {name: values[mask] for name, values in self.columns.items()}
+        return replace(self, rows=self.rows.keep(mask), columns=columns)
+
 
 def read_part(
     database: Database, table: str, report: str, kind: Kind, fields: Sequence[Field], where: str = "1"
@@ -57,7 +64,7 @@ def read_part(
     """The rows of a table that have valid times, None where the table is absent, empty or has no times."""
     if not database.has(table, "start", "end"):
         return None
-    part = Part(table, report, kind, _valid(database, table, database.read(table, fields, where)))
+    part = Part(table, report, kind, _valid(database, table, database.read(table, fields, where)), fields)
     return part if len(part) else None
 
 
@@ -75,9 +82,9 @@ def _valid(database: Database, table: str, rows: Rows) -> Rows:
     return rows.keep(valid)
 
 
-def finish(part: Part, database: Database, reader: str, version: str, fields: Iterable[Field]) -> Table:
+def finish(part: Part, database: Database, reader: str, version: str) -> Table:
     """The table of a part: its figures under their activity columns, and where each came from."""
-    read = {item.name: item for item in fields if item.name in part.rows.columns and not item.name.startswith("_")}
+    read = {item.name: item for item in part.fields if item.name in part.rows.columns and not item.name.startswith("_")}
     columns: dict[str, npt.NDArray[Any]] = {name: part.rows.columns[name] for name in read if name not in part.columns}
     columns.update(part.columns)
     reasons = {name: codes for name, values in columns.items() if (codes := _gaps(name, values)) is not None}

@@ -15,6 +15,7 @@ from nsight_insight.model.columns import ACTIVITY_COLUMNS
 from nsight_insight.model.issues import Issue
 from nsight_insight.model.profile import Profile, ReadResult
 from nsight_insight.readers._assemble_devices import fill_cc, merge_devices
+from nsight_insight.readers._assemble_hot import hot_lines
 from nsight_insight.readers._assemble_names import derive_names
 from nsight_insight.readers._assemble_ncu import fold_pages
 from nsight_insight.readers._assemble_primary import settle_primary
@@ -45,6 +46,7 @@ def assemble(results: Sequence[ReadResult], gpu: Gpu | None = None, issues: Sequ
         devices=tuple(devices),
         vendor=tuple(data.vendor),
         issues=tuple(dict.fromkeys([*data.issues, *device_issues])),
+        hot_lines=hot_lines(tables, data),
     )
 
 

@@ -59,7 +59,7 @@ def _library(path: str) -> Any:
 
 @contextmanager
 def _on_disk(text: SourceText) -> Iterator[Path]:
-    """The report as a file, because the library opens nothing else; a copy in a private folder does not outlive this."""
+    """The report as a file: the library opens nothing else. A copy lies in a private folder until this ends."""
     if text.file is not None:
         yield text.file
         return
@@ -84,8 +84,7 @@ def _read(library: Any, file: Path, path: str) -> ReadResult:
     page = page_of(actions, blocks.processes if known else [-1] * len(actions))
     table, issues = build_table(page, path, NAME)
     source = replace(table.source, report=REPORT, version=blocks.version)
-    lines = tuple(hot_lines(actions, path).finish())
-    table = replace(table, source=source, hot_lines=lines)
+    table = replace(table, source=source, hot_lines=hot_lines(actions, path))
     return ReadResult([table], [*_lost(blocks, len(actions), path), *issues])
 
 

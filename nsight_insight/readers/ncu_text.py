@@ -12,11 +12,12 @@ from nsight_insight.errors import EmptyInput, InputError, UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import ReadResult
 from nsight_insight.readers._ncu_banners import banner_issues, nothing_printed, with_banners
+from nsight_insight.readers._ncu_summary import REPORT as SUMMARY
 from nsight_insight.readers._ncu_summary import build_summary
 from nsight_insight.readers._ncu_table import build_table
 from nsight_insight.readers._ncu_text_lines import launch_of
 from nsight_insight.readers._ncu_text_page import TextPage
-from nsight_insight.readers._ncu_text_scan import SUMMARY, Scan
+from nsight_insight.readers._ncu_text_scan import Scan
 from nsight_insight.readers.text import SourceText
 
 NAME: Final = "ncu_text"

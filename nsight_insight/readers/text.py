@@ -22,6 +22,7 @@ _BOMS: Final = (
 PROBE_BYTES: Final = 4096
 MAGIC_NUMBERS: Final = (
     b"NVR\x00",
+    b"NVIDIA Tegra Profiler Report",
     b"SQLite format 3\x00",
     b"\x1f\x8b",
     b"PK\x03\x04",
@@ -30,7 +31,7 @@ MAGIC_NUMBERS: Final = (
     b"BZh",
     b"\x7fELF",
 )
-"""Nsight Compute report, SQLite, gzip, zip, xz, zstd, bzip2, ELF."""
+"""Reports of Nsight Compute and Nsight Systems, SQLite, gzip, zip, xz, zstd, bzip2, ELF."""
 
 
 @dataclass
@@ -110,7 +111,7 @@ class SourceText:
         if self.magic[:4] == b"NVR\x00":
             return "an Nsight Compute binary report: run `ncu --import FILE --csv --page raw`"
         if self.magic[:15] == b"SQLite format 3":
-            return "an SQLite database: export with `nsys stats --format csv --report cuda_gpu_kern_sum`"
+            return "an SQLite database, but not one that Nsight Systems exported"
         if self.magic.startswith(b"version https://git-lfs"):
             return "a Git LFS pointer, not the file itself: run `git lfs pull`"
         if self.binary:

@@ -61,6 +61,12 @@ def reporter(name: str) -> Reporter:
 
 
 def format_for(path: str) -> str | None:
-    """The format whose extension a file name ends with, None when there is none."""
+    """The format with the longest extension that a file name ends with, None when there is none."""
     name = PurePath(path).name.lower()
-    return next((known for known, module in sorted(reporters().items()) if name.endswith(module.EXTENSIONS)), None)
+    endings = [
+        (len(ending), known)
+        for known, module in sorted(reporters().items())
+        for ending in module.EXTENSIONS
+        if name.endswith(ending)
+    ]
+    return max(endings)[1] if endings else None

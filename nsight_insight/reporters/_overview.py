@@ -11,14 +11,13 @@ from rich.text import Text
 from nsight_insight.model.finding import NotEvaluated, Report
 from nsight_insight.model.issues import Issue, Level
 from nsight_insight.model.profile import Source, VendorFinding
+from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._layout import Page, bar, indented, styled, wrap
 
 FAMILIES: Final = 6
 FILES: Final = 3
 ISSUES: Final = 5
-MUCH_IDLE: Final = 0.3
-"""Idle share of the window from which on savings of kernel time need a warning."""
 GAP_LINES: Final = 3
 NEEDS: Final = 3
 KERNEL: Final = 40
@@ -84,26 +83,16 @@ def where_time_goes(report: Report, page: Page) -> list[Text]:
 
 
 def _device(report: Report, page: Page) -> list[Text]:
-    totals = report.totals
-    facts = [f"copies {fmt.time(totals.copy_ns)}"] if totals.copy_ns else []
-    busy_ns, window_ns, steps = totals.steady_busy_ns, totals.steady_window_ns, totals.steady_steps
-    where = f"{fmt.count(steps, 'step')} after warm-up" if steps else ""
-    if busy_ns is None or not window_ns:
-        busy_ns, window_ns, where = totals.gpu_busy_ns, totals.window_ns, "whole capture, start-up included"
-    idle = 0.0
-    if busy_ns is not None and window_ns:
-        idle = 1.0 - busy_ns / window_ns
-        facts.append(f"GPU busy {fmt.time(busy_ns)} of {fmt.time(window_ns)} ({fmt.share(1.0 - idle)}; {where})")
-    lines = wrap(styled((" · ".join(facts), "faint")), page.width - 2) if facts else []
-    if idle > MUCH_IDLE:
-        text = f"GPU idle {fmt.share(idle)} of that time, which faster kernels do not shorten"
-        lines += wrap(styled(text), page.width - 2)
+    facts, idle = words.busy(report.totals)
+    lines = wrap(styled((facts, "faint")), page.width - 2) if facts else []
+    if warning := words.idle_warning(idle):
+        lines += wrap(styled(warning), page.width - 2)
     return indented(lines, 2)
 
 
 def summary(report: Report, page: Page) -> list[Text]:
     """One sentence about all findings, or about there being none."""
-    hidden = _hidden(report)
+    hidden = words.hidden(report)
     and_more = f" (and {hidden})" if hidden else ""
     if not report.findings:
         return _nothing(report, page, hidden)
@@ -120,24 +109,9 @@ def summary(report: Report, page: Page) -> list[Text]:
     return wrap(line + styled((and_more, "faint")), page.width)
 
 
-def _hidden(report: Report) -> str:
-    """What was found and is not told."""
-    parts = []
-    if report.below_threshold:
-        parts.append(f"{fmt.count(report.below_threshold, 'smaller finding')} below --min-saving")
-    if report.suppressed:
-        parts.append(f"{fmt.count(report.suppressed, 'finding')} suppressed by the configuration")
-    return ", ".join(parts)
-
-
 def _nothing(report: Report, page: Page, hidden: str) -> list[Text]:
-    open_ = len({gap.rule for gap in report.not_evaluated})
-    kernels = f"{fmt.count(report.totals.kernels, 'kernel')} ({fmt.time(report.totals.kernel_ns)})"
-    rules = fmt.count(report.rules_evaluated, "rule")
-    checked = f"No finding. {rules} checked {kernels}; nothing is above its threshold."
-    if open_:
-        checked += f" This is no clean bill: {fmt.count(open_, 'rule')} could not be judged."
-    return wrap(styled((checked, "title"), (f" Left out: {hidden}." if hidden else "", "faint")), page.width)
+    left_out = f" Left out: {hidden}." if hidden else ""
+    return wrap(styled((words.nothing(report), "title"), (left_out, "faint")), page.width)
 
 
 def not_judged(report: Report, page: Page) -> list[Text]:

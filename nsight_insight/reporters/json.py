@@ -7,10 +7,10 @@ none is renamed, removed or given another meaning. The same report gives the sam
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 from nsight_insight.model.text import clean
+from nsight_insight.reporters._machine import number
 from nsight_insight.reporters.format import block
 
 if TYPE_CHECKING:
@@ -75,18 +75,18 @@ def _source(source: Source) -> Object:
 
 def _totals(totals: Totals) -> Object:
     return {
-        "kernel_ns": _number(totals.kernel_ns),
+        "kernel_ns": number(totals.kernel_ns),
         "launches": totals.launches,
         "kernels": totals.kernels,
-        "copy_ns": _number(totals.copy_ns),
-        "gpu_busy_ns": _number(totals.gpu_busy_ns),
-        "window_ns": _number(totals.window_ns),
-        "steady_busy_ns": _number(totals.steady_busy_ns),
-        "steady_window_ns": _number(totals.steady_window_ns),
+        "copy_ns": number(totals.copy_ns),
+        "gpu_busy_ns": number(totals.gpu_busy_ns),
+        "window_ns": number(totals.window_ns),
+        "steady_busy_ns": number(totals.steady_busy_ns),
+        "steady_window_ns": number(totals.steady_window_ns),
         "steady_steps": totals.steady_steps,
-        "api_ns": _number(totals.api_ns),
+        "api_ns": number(totals.api_ns),
         "basis": totals.basis,
-        "families": {name: _number(totals.families[name]) for name in sorted(totals.families)},
+        "families": {name: number(totals.families[name]) for name in sorted(totals.families)},
     }
 
 
@@ -123,8 +123,8 @@ def _subject(subject: Subject) -> Object:
         "kernel": clean(subject.kernel),
         "device": subject.device,
         "launches": subject.launches,
-        "time_ns": _number(subject.time_ns),
-        "time_share": _number(subject.time_share),
+        "time_ns": number(subject.time_ns),
+        "time_share": number(subject.time_share),
         "members": [_member(member) for member in subject.members],
     }
 
@@ -135,18 +135,18 @@ def _member(member: Member) -> Object:
         "base": clean(member.base),
         "device": member.device,
         "launches": member.launches,
-        "time_ns": _number(member.time_ns),
-        "expected_ns": _number(member.expected_ns),
-        "upper_ns": _number(member.upper_ns),
+        "time_ns": number(member.time_ns),
+        "expected_ns": number(member.expected_ns),
+        "upper_ns": number(member.upper_ns),
         "location": _location(member.location),
     }
 
 
 def _saving(saving: Saving) -> Object:
     return {
-        "expected_ns": _number(saving.expected_ns),
-        "upper_ns": _number(saving.upper_ns),
-        "share": _number(saving.share),
+        "expected_ns": number(saving.expected_ns),
+        "upper_ns": number(saving.upper_ns),
+        "share": number(saving.share),
         "resource": saving.resource,
         "basis": saving.basis,
         "assumptions": list(saving.assumptions),
@@ -165,10 +165,10 @@ def _quantity(quantity: Quantity) -> Object:
     value = quantity.value
     return {
         "name": quantity.name,
-        "value": clean(value) if isinstance(value, str) else _number(value),
+        "value": clean(value) if isinstance(value, str) else number(value),
         "unit": quantity.unit,
         "combined": quantity.combined,
-        "cell": _number(quantity.cell),
+        "cell": number(quantity.cell),
         "location": _location(quantity.location),
     }
 
@@ -192,7 +192,7 @@ def _not_evaluated(gap: NotEvaluated) -> Object:
         "missing": list(gap.missing),
         "reason": gap.reason,
         "kernels": gap.kernels,
-        "time_ns": _number(gap.time_ns),
+        "time_ns": number(gap.time_ns),
         "collect": gap.collect,
     }
 
@@ -206,7 +206,7 @@ def _vendor(finding: VendorFinding) -> Object:
         "section": clean(finding.section),
         "kernel": clean(finding.kernel),
         "scope": clean(finding.scope),
-        "estimated_speedup": _number(finding.estimated_speedup),
+        "estimated_speedup": number(finding.estimated_speedup),
         "location": _location(finding.location),
     }
 
@@ -225,11 +225,3 @@ def _location(location: Location | None) -> Object | None:
         "field": clean(location.field),
         "table": clean(location.table),
     }
-
-
-def _number(value: float | None) -> float | int | None:
-    """Twelve significant digits, so that the last bit of a sum cannot change the bytes; null when unknown."""
-    if value is None or not math.isfinite(value):
-        return None
-    rounded = float(f"{value:.12g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded

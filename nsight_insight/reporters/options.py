@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from nsight_insight.config import Threshold
 
 FRAMEWORKS: Final = ("pytorch", "tensorflow", "jax", "cuda", "triton")
 """Whose code a remedy may carry."""
@@ -20,6 +23,7 @@ class RenderOptions:
         verbose: everything that is known instead of what fits a screen.
         framework: show remedies' code for this framework only, "" for all.
         top: findings to show, None for the reporter's own choice.
+        fail_on: findings that the caller counts as failures, None for none.
     """
 
     width: int = 80
@@ -28,3 +32,4 @@ class RenderOptions:
     verbose: bool = False
     framework: str = ""
     top: int | None = None
+    fail_on: Threshold | None = None

@@ -40,7 +40,7 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     chosen = choose(rules, config)
     views = build_all(profile)
     totals = totals_of(profile, views[TRACE])
-    outcomes = {outcome.rule.id: outcome for outcome in _outcomes(profile, chosen.values(), views)}
+    outcomes = {outcome.rule.id: outcome for outcome in outcomes_of(profile, chosen.values(), views)}
     context = Context(profile, views[TRACE], totals.kernel_ns / 1e9)
     findings = [finding for outcome in outcomes.values() for finding in findings_of(outcome, context)]
     kept, notes, hidden = suppress(fold(findings, chosen), config)
@@ -65,7 +65,8 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     )
 
 
-def _outcomes(profile: Profile, rules: Iterable[Rule], views: Views) -> Iterator[Outcome]:
+def outcomes_of(profile: Profile, rules: Iterable[Rule], views: Views) -> Iterator[Outcome]:
+    """Every rule on every subject of its scope; none for a scope without subjects."""
     for rule in rules:
         table = views[rule.scope]
         if len(table):

@@ -22,7 +22,7 @@ class Outcome:
     """Per subject of ``table``: fired, unknown, and savings in seconds of the time base (NaN if not fired).
 
     ``scope`` holds every array the rule's texts may mention; ``gaps`` names per unknown subject the facts
-    that are not there.
+    that are not there. ``applies`` marks the subjects that the rule is about at all.
     """
 
     rule: Rule
@@ -34,6 +34,7 @@ class Outcome:
     upper: Floats
     remedies: Mapping[str, tuple[Floats, Floats]]
     gaps: frozenset[str]
+    applies: Bools
 
 
 def evaluate(rule: Rule, table: FactTable, device_facts: FactTable, tools: Array) -> Outcome:
@@ -64,7 +65,7 @@ def evaluate(rule: Rule, table: FactTable, device_facts: FactTable, tools: Array
         for remedy in rule.remedies
         if remedy.saving is not None
     }
-    return Outcome(rule, table, scope, fired, unknown, expected, upper, remedies, gaps)
+    return Outcome(rule, table, scope, fired, unknown, expected, upper, remedies, gaps, applies)
 
 
 class FactScope(dict[str, Array]):

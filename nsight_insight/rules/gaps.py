@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from nsight_insight.catalog.collect import collect_command
+from nsight_insight.catalog.function_names import function_name
 from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.model.finding import NotEvaluated
 from nsight_insight.model.profile import Profile
@@ -67,7 +68,7 @@ def _unmetered(
     needs = {rule.id: _needs(rule) for rule in asking}
     everything = dict.fromkeys(name for names in needs.values() for name in names)
     cc = kernels.values["cc"][top[0]]
-    names = [str(kernels.values["base"][row] or "") for row in top]
+    names = [function_name(str(kernels.values["name"][row] or "")) for row in top]
     command = collect_command(everything, None if np.isnan(cc) else float(cc), "ncu", kernels=names)
     reason = "needs Nsight Compute metrics; the input has none"
     return [

@@ -94,13 +94,14 @@ class Activities:
 
     @cached_property
     def metered(self) -> Ints:
-        """Launches profiled by ncu, each once: where two pages hold the same launch, the raw page's row."""
+        """Launches profiled by ncu, each once: where two pages hold it, the row of the raw page or binary report."""
         ncu = self.kind(Kind.KERNEL) & (self.tool == "ncu")
         primary = ncu & self.column("primary")
         return self.rows(primary) if primary.any() else self._each_once(self.rows(ncu))
 
     def _each_once(self, rows: Ints) -> Ints:
-        raw = np.array([source.report == "raw" for source in self.profile.sources] or [False], dtype=bool)
+        finest = ("report", "raw")
+        raw = np.array([source.report in finest for source in self.profile.sources] or [False], dtype=bool)
         raw = raw[self.column("source")[rows]]
         if raw.all() or not raw.any():
             return rows

@@ -24,15 +24,15 @@ _BUILDERS: Final[Mapping[str, Callable[[Activities], FactTable]]] = {
 
 
 class Views(Mapping[str, FactTable]):
-    """Scope -> facts of one profile, each built when it is first asked for."""
+    """Scope -> facts of one profile, each built when it is first asked for; ``activities`` is what they share."""
 
     def __init__(self, profile: Profile) -> None:
-        self._activities = Activities(profile)
+        self.activities = Activities(profile)
         self._tables: dict[str, FactTable] = {}
 
     def __getitem__(self, scope: str) -> FactTable:
         if scope not in self._tables:
-            self._tables[scope] = _BUILDERS[scope](self._activities)
+            self._tables[scope] = _BUILDERS[scope](self.activities)
         return self._tables[scope]
 
     def __iter__(self) -> Iterator[str]:

@@ -22,6 +22,9 @@ COMPANIONS: Final = frozenset(
     {"pytorch-lerp", "pytorch-addcmul", "pytorch-sqrt", "pytorch-mul", "pytorch-add", "pytorch-div"}
 )
 """Pattern ids of ``catalog/kernels.yaml``."""
+UNNAMED: Final = "pytorch-elementwise"
+CUT: Final = "\u2026"
+"""nsys cuts names in tables for people, often before the operation; the count of launches must tell then."""
 MIN_LAUNCHES: Final = 20
 MAX_MULTIPLE: Final = 3
 """A kernel may serve the loop more than once per parameter: AdamW multiplies twice by a scalar."""
@@ -43,12 +46,15 @@ def find_loop(acts: Activities, rows: Ints) -> Loop:
     groups = Groups(codes.reshape(-1).astype(np.int64), len(names))
     first = np.full(len(names), len(rows), dtype=np.int64)
     np.minimum.at(first, groups.codes, np.arange(len(rows)))
-    patterns = np.array([classify(str(name)).pattern for name in acts.column("name")[rows[first]]], dtype=object)
+    written = [str(name) for name in acts.column("name")[rows[first]]]
+    patterns = np.array([classify(name).pattern for name in written], dtype=object)
+    cut = np.array([name.endswith(CUT) for name in written], dtype=bool)
+    candidates = np.isin(patterns, sorted(COMPANIONS)) | (cut & (patterns == UNNAMED))
     launches = np.nan_to_num(groups.sum(acts.count(rows)))
     seconds = groups.sum(acts.seconds(rows))
     with np.errstate(all="ignore"):
         anchor = (patterns == ANCHOR) & (launches >= MIN_LAUNCHES) & (seconds / launches <= MAX_MEAN)
-    member = anchor | (np.isin(patterns, sorted(COMPANIONS)) & _in_step(launches, launches[anchor]))
+    member = anchor | (candidates & _in_step(launches, launches[anchor]))
     if not (member & ~anchor).any():
         member = anchor = np.zeros(len(names), dtype=bool)
     return Loop(member[groups.codes], anchor[groups.codes])

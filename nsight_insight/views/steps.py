@@ -65,9 +65,10 @@ def is_step(name: str) -> str | None:
 def find_steps(acts: Activities, rows: Ints) -> Steps | None:
     """Steps of the kernels at ``rows`` (one device), or None when nothing says for certain."""
     timed = bool(len(rows)) and not np.isnan(acts.column("start")[rows]).any()
-    for found in (_by_label(acts, rows, timed), _by_range(acts, rows) if timed else None):
-        if found is not None:
-            return found
+    # Labels come second: autograd launches kernels from a thread that has no ranges of its own.
+    found = (_by_range(acts, rows) if timed else None) or _by_label(acts, rows, timed)
+    if found is not None:
+        return found
     counted = _counted_ranges(acts)
     if timed:
         scaled = _by_scaler(acts, rows)
@@ -106,7 +107,7 @@ def _from_index(acts: Activities, rows: Ints, index: Ints, count: int, timed: bo
 
 
 def _by_range(acts: Activities, rows: Ints) -> Steps | None:
-    ranges = _step_ranges(acts)
+    ranges = _step_ranges(acts, rows)
     if not len(ranges):
         return None
     reports = np.array([source.report for source in acts.profile.sources], dtype=object)
@@ -118,18 +119,27 @@ def _by_range(acts: Activities, rows: Ints) -> Steps | None:
     return None if launched is None else _assign(acts, rows, ranges, launched)
 
 
-def _step_ranges(acts: Activities) -> Ints:
-    """Timed NVTX step ranges of one report; none when several processes have them."""
+def _step_ranges(acts: Activities, rows: Ints) -> Ints:
+    """Timed NVTX step ranges of one report and of the kernels' process."""
     timed = acts.kind(Kind.RANGE) & ~np.isnan(acts.column("start"))
-    found = acts.rows(_named(acts, timed))
-    if not len(found) or len(np.unique(acts.column("process")[found])) > 1:
-        return found[:0]
+    found = _of_process(acts, acts.rows(_named(acts, timed)), rows)
+    if not len(found):
+        return found
     source = acts.column("source")[found]
     projected = [number for number in np.unique(source) if "proj" in acts.profile.sources[number].report]
     found = found[source == (projected[0] if projected else source[0])]
     order = np.argsort(acts.column("start")[found], kind="stable")
     ordered: Ints = found[order]
     return ordered
+
+
+def _of_process(acts: Activities, found: Ints, rows: Ints) -> Ints:
+    """Of ``found`` those of the process that launched the kernels at ``rows``; none where that is not certain."""
+    process = acts.column("process")
+    if len(np.unique(process[found])) <= 1:
+        return found
+    owners = np.unique(process[rows])
+    return found[process[found] == owners[0]] if len(owners) == 1 and owners[0] >= 0 else found[:0]
 
 
 def _named(acts: Activities, mask: Bools) -> Bools:
@@ -156,8 +166,8 @@ def _assign(acts: Activities, rows: Ints, ranges: Ints, when: Floats) -> Steps |
 def _launch_times(acts: Activities, rows: Ints) -> Floats | None:
     """Start of the API call that launched each kernel, by correlation id; None unless all are known."""
     calls = acts.kind(Kind.API) & ~np.isnan(acts.column("start")) & (acts.column("correlation") >= 0)
-    found = np.flatnonzero(calls)
-    if not len(found) or len(np.unique(acts.column("process")[found])) > 1:
+    found = _of_process(acts, np.flatnonzero(calls), rows)
+    if not len(found):
         return None
     ids = acts.column("correlation")[found]
     order = np.argsort(ids, kind="stable")

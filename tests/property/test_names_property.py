@@ -135,7 +135,7 @@ class Named:
 
     scopes: tuple[str, ...]
     name: str
-    arguments: tuple[Number | Builtin | Named, ...]
+    arguments: tuple[Number | Builtin | Named | Lambda, ...]
 
     def render(self, dialect: str) -> str:
         inner = [argument.render(dialect) for argument in self.arguments]
@@ -150,6 +150,25 @@ class Named:
         return f"{qualifier}{self.name}" + (f"<{', '.join(inner)}{closing}" if inner else "")
 
 
+@dataclass(frozen=True)
+class Lambda:
+    """Lambda ``number`` (from 1) with these parameters in a function ``owner(int)``."""
+
+    owner: Named
+    takes: tuple[Builtin, ...]
+    number: int
+
+    def render(self, dialect: str) -> str:
+        types = [taken.render(dialect) for taken in self.takes]
+        owner = self.owner.render(dialect)
+        if dialect == "mangled":
+            discriminator = "" if self.number == 1 else str(self.number - 2)
+            return f"Z{owner}iEUl{''.join(types) or 'v'}E{discriminator}_"
+        if dialect in ("nsys", "ncu"):
+            return f"{owner}(int)::[lambda({', '.join(types)}) (instance {self.number})]"
+        return f"{owner}(int)::{{lambda({', '.join(types)})#{self.number}}}"
+
+
 def _kernel(function: Named, dialect: str) -> str:
     """A function template returning void and taking an int and a double."""
     text = function.render(dialect)
@@ -160,13 +179,18 @@ NAMES = ["alpha", "fused_kernel", "elementwise_kernel", "reduce_kernel", "BlurFu
 IDENTIFIERS = st.sampled_from([*NAMES, "Kernel2", "kernel"])
 """A function called only ``Kernel2`` is told apart by its scope, which ncu drops: arguments may be, kernels not."""
 SCOPES = st.lists(st.sampled_from(["", "detail", "impl", "mine"]), max_size=3).map(tuple)
+TYPES = st.builds(Builtin, st.sampled_from(sorted(BUILTIN)), st.booleans(), st.booleans())
 VALUES = st.one_of(
     st.builds(Number, st.sampled_from(["int", "unsigned int", "unsigned long"]), st.integers(0, 4096)),
     st.builds(Number, st.just("bool"), st.integers(0, 1)),
-    st.builds(Builtin, st.sampled_from(sorted(BUILTIN)), st.booleans(), st.booleans()),
+    TYPES,
 )
+OWNERS = st.builds(Named, SCOPES.map(lambda scopes: ("mine", *scopes)), st.sampled_from(NAMES), st.just(()))
+LAMBDAS = st.builds(Lambda, OWNERS, st.lists(TYPES, max_size=2).map(tuple), st.integers(1, 12))
 CLASSES = st.recursive(
-    VALUES, lambda inner: st.builds(Named, SCOPES, IDENTIFIERS, st.lists(inner, max_size=3).map(tuple)), max_leaves=8
+    VALUES | LAMBDAS,
+    lambda inner: st.builds(Named, SCOPES, IDENTIFIERS, st.lists(inner, max_size=3).map(tuple)),
+    max_leaves=8,
 )
 KERNELS = st.builds(
     Named,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nsight_insight.errors import InputError
 from nsight_insight.model.profile import ReadResult
-from nsight_insight.readers import nsys_csv
+from nsight_insight.readers import _nsys_read, nsys_csv
 from nsight_insight.readers._nsys_cells import read_cells
 from nsight_insight.readers.text import SourceText, open_path
 from tests.nsys_capture import shuffled
@@ -52,7 +52,7 @@ def test_both_engines_read_the_same_cells(rows: list[tuple[str, str, str, str]])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_both_engines_read_the_same_file(path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = nsys_csv.read(open_path(path))
-    monkeypatch.setattr(nsys_csv, "LARGE_BYTES", 0)
+    monkeypatch.setattr(_nsys_read, "LARGE_BYTES", 0)
     assert_same(small, nsys_csv.read(open_path(path)))
 
 

@@ -16,6 +16,8 @@ from nsight_insight.model.missing import Missing
 from nsight_insight.model.profile import ReadResult, Table
 from nsight_insight.model.units import parse_unit
 from nsight_insight.readers import nsys_csv
+from nsight_insight.readers._nsys_scan import scan
+from nsight_insight.readers._nsys_table import report_of
 from nsight_insight.readers.text import SourceText, open_path
 from tests.paths import FIXTURES
 
@@ -109,8 +111,7 @@ def test_kernel_summaries_of_three_eras_read_the_same(heading: str, row: str) ->
     ],
 )  # fmt: skip
 def test_equal_headings_are_told_apart_by_their_cells(heading: str, row: str, report: str) -> None:
-    result = nsys_csv.scan([heading, row])
-    assert nsys_csv.report_of(result.blocks[0]).name == report
+    assert report_of(scan([heading, row]).blocks[0]).name == report
 
 
 @pytest.mark.parametrize(
@@ -422,18 +423,32 @@ def test_unknown_headings_are_named() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        (" Time (%)  Total Time (ns)  Instances  Name", " --------  -------  ---------  ----", "  9.0  600  2  k"),
+        (" Time (%)  Total Time (ns)  Instances  Name", "  9.0  600  2  k"),
         ("| Time (%) | Total Time (ns) | Instances |", "| 9.0 | 600 | 2 |"),
-        (KERN.replace(",", "\t"), "9.0\t600\t2\t3\t3\t3\t3\t0\tk"),
         ("[", "  {", '    "Time (%)": 26.4,', '    "Total Time (ns)": 512,', "  }", "]"),
-        (" ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):", "", "text"),
     ],
-    ids=["column", "table", "tsv", "json", "title"],
+    ids=["column", "table", "json"],
 )
-def test_other_formats_are_refused_with_advice(lines: tuple[str, ...]) -> None:
+def test_damaged_tables_of_other_forms_are_refused_with_advice(lines: tuple[str, ...]) -> None:
     assert 0.0 < nsys_csv.sniff(text(*lines)) <= 0.2
     with pytest.raises(UnrecognizedInput, match="--format csv"):
         read(*lines)
+
+
+def test_a_table_of_another_form_beside_csv_is_read_too() -> None:
+    result = read(
+        KERN,
+        KERNEL_ROW,
+        "",
+        " Time (%)  Total Time (ns)  Num Calls  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)     Name   ",
+        " --------  ---------------  ---------  --------  --------  --------  --------  -----------  ----------",
+        "    100.0            1,600          2     800.0     800.0       600     1,000        282.8  cudaMalloc",
+    )
+    assert [(found.source.report, found.source.reader) for found in result.tables] == [
+        ("cuda_gpu_kern_sum", "nsys_csv"),
+        ("cuda_api_sum", "nsys_text"),
+    ]
+    assert not result.issues
 
 
 def test_other_text_is_refused() -> None:

@@ -1,0 +1,34 @@
+/*
+id: P66
+tool: ncu
+title: Look-up through an unsorted index
+planted: each thread reads a random float of a 512 MB table, one sector per float
+cure: the index sorted beforehand
+expect: [memory/uncoalesced-global-access]
+wrong: more warps; larger L2
+*/
+#include <algorithm>
+
+#include "../../harness/kernels.cuh"
+
+static float *table, *out;
+static uint32_t *mixed, *sorted;
+constexpr int N = 1 << 24, TABLE = 1 << 27;
+
+static __global__ void work_a(const float* table, const uint32_t* index, float* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = table[index[i]];
+}
+
+static void prepare() {
+    table = device_floats(TABLE);
+    out = device_floats(N);
+    mixed = device_ints(N, TABLE);
+    std::vector<uint32_t> order(N);
+    CHECK(cudaMemcpy(order.data(), mixed, N * sizeof(uint32_t), cudaMemcpyDeviceToHost));
+    for (int i = 0; i < N; ++i) order[i] = i * (TABLE / N) + order[i] % (TABLE / N) / 4;
+    sorted = device_copy(order);
+}
+
+static Register one({"P66", prepare, [] { work_a<<<N / 256, 256>>>(table, mixed, out); },
+                     [] { work_a<<<N / 256, 256>>>(table, sorted, out); }});

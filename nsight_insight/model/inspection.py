@@ -1,0 +1,125 @@
+"""What captures are and what they are good for: the in-memory form of an inspection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from nsight_insight.model.issues import Issue, Location
+
+Verdict = Literal["judged", "partly", "lacking", "nothing"]
+"""Of a rule: everything it is about could be judged; a part of it; nothing, for lack of data; it is about nothing
+in the profile."""
+Weight = Literal["invalid", "doubt", "note"]
+"""Of a caution: conclusions would be wrong; they need care; good to know."""
+WEIGHT_ORDER: dict[str, int] = {"invalid": 0, "doubt": 1, "note": 2}
+
+
+@dataclass(frozen=True)
+class InspectedTable:
+    """One table of a file.
+
+    Attributes:
+        known: canonical metrics and activity columns it holds, sorted.
+        unknown: names in it that the catalogue does not use, sorted.
+        gaps: metrics with cells that hold no number: name and, in words, how many and why.
+    """
+
+    report: str
+    rows: int
+    known: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+    gaps: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class InspectedDevice:
+    """A GPU as the file describes it; what it does not say is "" or None."""
+
+    index: int
+    name: str
+    cc: float | None = None
+    sm_count: int | None = None
+
+
+@dataclass(frozen=True)
+class InspectedFile:
+    """One file, or one member of an archive.
+
+    Attributes:
+        what: what it is, or what it looks like where it could not be read.
+        error: why it could not be read, "" where it was.
+        advice: what to do about it, "" for nothing.
+        driver: version of the NVIDIA driver where the file says so.
+        launches: kernel launches that its rows stand for.
+        kernels: different kernels.
+        kernel_ns: sum of their durations; None where no row has any.
+        window_ns: first start to last end of the device's work; None without start times.
+        steps: training steps found; None when there are none to be found.
+        issues: what was dropped or doubted.
+    """
+
+    path: str
+    what: str
+    error: str = ""
+    advice: str = ""
+    tool: str = ""
+    reader: str = ""
+    version: str = ""
+    driver: str = ""
+    devices: tuple[InspectedDevice, ...] = ()
+    launches: int = 0
+    kernels: int = 0
+    kernel_ns: float | None = None
+    window_ns: float | None = None
+    steps: int | None = None
+    tables: tuple[InspectedTable, ...] = ()
+    issues: tuple[Issue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something about the captures that conclusions depend on.
+
+    Attributes:
+        id: what kind of caution it is, stable.
+        text: what is the matter, with its numbers.
+        remedy: how to capture better, "" for nothing to do.
+        location: where it shows.
+    """
+
+    id: str
+    weight: Weight
+    text: str
+    remedy: str = ""
+    location: Location | None = None
+
+
+@dataclass(frozen=True)
+class RuleStatus:
+    """Whether one rule can be judged.
+
+    Attributes:
+        reason: what it lacks, "" for nothing.
+        time_share: share of the kernel time it is about and could judge; subjects of a whole device count in full.
+    """
+
+    rule: str
+    title: str
+    verdict: Verdict
+    reason: str = ""
+    time_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Everything about some captures; ``collect`` holds the commands that fill the gaps, ``notes`` what they assume."""
+
+    version: str
+    files: tuple[InspectedFile, ...]
+    cautions: tuple[Caution, ...] = ()
+    rules: tuple[RuleStatus, ...] = ()
+    collect: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    issues: tuple[Issue, ...] = ()
