@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 from nsight_insight.errors import InputError, UsageError
 from nsight_insight.model.inspection import Inspection
-from nsight_insight.model.issues import Issue, Level, Location
 
 if TYPE_CHECKING:
     from nsight_insight.config import Config
-    from nsight_insight.model.profile import ReadResult
     from nsight_insight.readers.text import SourceText
 
 

@@ -21,7 +21,7 @@ from nsight_insight.views.facts import TRACE
 if TYPE_CHECKING:
     from nsight_insight.catalog.gpus import Gpu
     from nsight_insight.errors import InputError
-    from nsight_insight.model.profile import Profile, ReadResult, Source
+    from nsight_insight.model.profile import ReadResult, Source
     from nsight_insight.views.build import Views
 
 TOOLS: Final = {"ncu": "Nsight Compute", "nsys": "Nsight Systems", "nvprof": "nvprof"}
@@ -69,7 +69,9 @@ def _what(sources: tuple[Source, ...]) -> str:
     if len(reports) > 1:
         return f"{tools}, {len(reports)} reports"
     known = load_reports().get(reports[0])
-    title = f"{known.title} ({reports[0]})" if known else f"{reports[0]} page" if sources[0].tool == "ncu" else reports[0]
+    title = (
+        f"{known.title} ({reports[0]})" if known else f"{reports[0]} page" if sources[0].tool == "ncu" else reports[0]
+    )
     return f"{tools}, {title}"
 
 

@@ -47,6 +47,13 @@ def scaled(value: float, suffix: str) -> str:
     return f"{_digits(value)} {suffix}".strip()
 
 
+def counted(number: str, noun: str) -> str:
+    """The noun in the number that follows ``number``: launch for 1, launches otherwise."""
+    if number == "1":
+        return noun
+    return noun + ("es" if noun.endswith(("s", "ch", "sh", "x")) else "s")
+
+
 def quantity(value: float | str | None, dimension: Dimension) -> str:
     """A value in SI units as a person would write it; unknown is said as such."""
     if isinstance(value, str):

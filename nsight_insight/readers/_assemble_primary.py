@@ -37,6 +37,8 @@ _PROJECTED: Final = ("nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum")
 _MIGRATIONS: Final = ("um_sum", "um_total_sum")
 _UNTIMED: Final = ("nvprof-metrics",)
 """Reports that describe kernels without saying how long they took."""
+_WITHIN_RANGES: Final = "nvprof-nvtx"
+"""What ran inside NVTX ranges, all of it in nvprof's summary too."""
 _NVPROF_DIGITS: Final = 1e-4
 """nvprof prints five significant digits: a value may be off by this part of itself."""
 _PRINTED_DECIMALS: Final = 1e-4
@@ -53,6 +55,7 @@ def settle_primary(data: Stack) -> None:
     settle_sizes(data)
     primary[np.isin(data.reports(), _MIGRATIONS)] = False  # the copies themselves are in other reports, with times
     primary[np.isin(data.reports(), [*rule_reports(), *_UNTIMED])] = False
+    primary[(data.reports() == _WITHIN_RANGES) & (data.columns["kind"] != Kind.RANGE.value)] = False
     _settle_projections(data)
     for kind, order in _ORDER.items():
         rows = nsys & primary & (data.columns["kind"] == kind.value)

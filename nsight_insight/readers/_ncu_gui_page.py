@@ -11,7 +11,7 @@ import numpy as np
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.profile import ColumnOrigin
-from nsight_insight.readers._ncu_layout import BLOCK, GRID, ID, NAME, PROCESS, RAW
+from nsight_insight.readers._ncu_layout import BLOCK, CONTEXT, DEVICE, GRID, ID, NAME, PROCESS, RAW, STREAM
 from nsight_insight.readers._ncu_page import Page, Printed, wanted_metrics
 
 FUNCTION, DEMANGLED, ORIGINAL, MANGLED = "Function Name", "Demangled Name", "Original Demangled Name", "Mangled Name"
@@ -20,6 +20,12 @@ MARKS: Final = ("Grid Size", "Device Name", "Result Type", "Duration")
 _RESULT: Final = "Result Type"
 _UNIT: Final = re.compile(r"(?P<label>.*?)(?: \[(?P<unit>[^\[\]]*)\])?", re.DOTALL)
 _INSTANCES: Final = re.compile(r"\s*\{[0-9]+\}$")
+_LABELS: Final = {
+    PROCESS: "Process",
+    CONTEXT: "launch__context_id",
+    STREAM: "launch__stream_id",
+    DEVICE: "device__attribute_device_index",
+}
 _PROCESS_ID: Final = re.compile(r"\s*\[([0-9]{1,10})\]")
 _CUT: Final = ".."
 _SUMMARY: Final = {
@@ -90,10 +96,10 @@ def _lines(fields: Sequence[Field], launches: int) -> list[int]:
 def _texts(by_label: dict[str, Field], launches: int) -> Iterator[tuple[str, list[str]]]:
     """Identity cells in the form that the CSV pages have them."""
     yield NAME, [_name(by_label, launch) for launch in range(launches)]
-    forms: dict[str, Callable[[str], str]] = {ID: str.strip, PROCESS: _process, GRID: _shape, BLOCK: _shape}
-    labels = {PROCESS: "Process"}
+    forms: dict[str, Callable[[str], str]] = {PROCESS: _process, GRID: _shape, BLOCK: _shape}
+    forms |= dict.fromkeys((ID, CONTEXT, STREAM, DEVICE), str.strip)
     for heading, form in forms.items():
-        if field := by_label.get(labels.get(heading, heading)):
+        if field := by_label.get(_LABELS.get(heading, heading)):
             yield heading, [form(cell.text) for cell in field.cells]
 
 

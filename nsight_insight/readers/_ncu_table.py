@@ -133,7 +133,7 @@ def _device_name(sheet: Sheet, attribute: Attribute, rows: Ints) -> tuple[str, L
         for printed in sheet.page.printed.get(metric, ()):
             for row in rows.tolist():
                 if text := (printed.cells[row] or "").strip():
-                    return text, Location(sheet.path, sheet.page.lines[row], printed.column, printed.field)
+                    return text, sheet.place(printed.origin(""), row)
     return "", None
 
 

@@ -92,14 +92,17 @@ class Sheet:
             cell = " ".join(filter(None, (f"{(printed.cells[row] or '')[:80]!r}", unit)))
             self.report(printed.origin(unit), row, f"{cell} {why}", where)
 
+    def place(self, origin: ColumnOrigin, row: int) -> Location:
+        """The cell of a column that belongs to a launch."""
+        line = self.page.lines[row] if origin.lines is None else int(origin.lines[row])
+        column = origin.column if origin.columns is None else int(origin.columns[row])
+        return Location(self.path, line, column, origin.field)
+
     def report(self, origin: ColumnOrigin, row: int, text: str, where: Bools) -> None:
         """One issue for what is wrong with a column, at the first launch that has it."""
-        line = self.page.lines[row] if origin.lines is None else int(origin.lines[row])
         count = int(where.sum())
         more = f", and so on in {count} of {len(where)} launches" if count > 1 else ""
-        column = origin.column if origin.columns is None else int(origin.columns[row])
-        place = Location(self.path, line, column, origin.field)
-        issue = Issue(Level.DATA_LOSS, f"{origin.field}: {text}{more}", place)
+        issue = Issue(Level.DATA_LOSS, f"{origin.field}: {text}{more}", self.place(origin, row))
         if issue not in self.issues:
             self.issues.append(issue)
 

@@ -18,9 +18,13 @@ _NOTHING: Final = re.compile(r"No (?:kernels|API activities|events/metrics) were
 _GAP: Final = re.compile(r"\s{2,}")
 _DEVICE: Final = re.compile(r'\s*Device "(.*)"\s*')
 _KERNEL: Final = re.compile(r"\s*Kernel: (.+)")
+_RANGE: Final = re.compile(r'Range "(.*)"')
+_RESULT: Final = re.compile(r"(?:Profiling|Metric|Event|Unified Memory profiling) result:")
 _TOTAL: Final = re.compile(r"\s*Total (?:CPU|GPU) [A-Za-z ]+: \d+\s*")
 _GROUP: Final = re.compile(r"\s*([A-Z][A-Za-z ()]*?):\s+(?=\d)")
 _SUMMARY: Final = ("Time(%)", "Time", "Calls", "Avg", "Min", "Max", "Name")
+_FEWEST: Final = 3
+"""Start, Duration, Name: the headings of an API trace."""
 _NAME: Final = "Name"
 
 
@@ -35,6 +39,7 @@ class Part:
         groups: per row the type of a summary (``GPU activities``), or ``device`` and ``kernel`` of a metric.
         bad: lines that are no row.
         process: process id, -1 unknown.
+        nvtx: the NVTX range whose part of the work the table repeats, "" for a table of all work.
     """
 
     form: Form
@@ -43,6 +48,7 @@ class Part:
     units: list[str]
     comma: bool
     process: int = -1
+    nvtx: str = ""
     rows: list[list[str]] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     groups: list[tuple[str, str]] = field(default_factory=list)
@@ -82,7 +88,7 @@ def heading_form(line: str) -> tuple[Form, list[str], bool] | None:
     """What the heading line of a table announces: form, headings, and whether commas separate them."""
     comma = line.count(",") > 1 and not line.startswith(" ")
     texts = _csv(line) if comma else _GAP.split(line.strip())
-    if texts is None or len(texts) < len(("Start", "Duration", "Name")):
+    if texts is None or len(texts) < _FEWEST:
         return None
     if texts[:2] == ["Start", "Duration"] and _NAME in texts:
         return "trace", texts, comma
@@ -102,7 +108,7 @@ class _Scanner:
         self.found = Scan()
         self.part: Part | None = None
         self.process = -1
-        self.group = self.device = self.kernel = ""
+        self.group = self.device = self.kernel = self.nvtx = ""
         self.closed = False
 
     def step(self, line: str, number: int) -> None:
@@ -124,9 +130,12 @@ class _Scanner:
             if text.startswith(f"{kind}: "):
                 self.found.notes.append(Note(kind.lower(), number, text))
                 return
-        if text.endswith(("result:", "API calls:", "application:")) or "NVPROF" in text:
-            self.part = None
-            self.group = "API calls" if text == "API calls:" else ""
+        if _RESULT.fullmatch(text) or "NVPROF is profiling" in text:
+            self.part, self.group, self.nvtx = None, "", ""
+        elif text == "API calls:":
+            self.part, self.group = None, "API calls"
+        elif found := _RANGE.fullmatch(text):
+            self.part, self.nvtx = None, found[1]
 
     def take_note(self, line: str, number: int) -> bool:
         if _NOTHING.match(line.strip()):
@@ -144,7 +153,7 @@ class _Scanner:
         return False
 
     def open(self, form: Form, headings: list[str], comma: bool, number: int) -> None:  # noqa: FBT001
-        self.part = Part(form, number, headings, [""] * len(headings), comma, self.process)
+        self.part = Part(form, number, headings, [""] * len(headings), comma, self.process, self.nvtx)
         self.closed = False
         self.found.parts.append(self.part)
 
@@ -157,6 +166,7 @@ class _Scanner:
             part.rows.append(cells)
             part.numbers.append(number)
             part.groups.append(self.group_of(part, cells))
+            self.group = part.groups[-1][1] if part.form == "summary" else self.group
         elif not self.closed and _begins_like_row(line):
             part.bad.append(number)
         else:
@@ -167,12 +177,10 @@ class _Scanner:
         if part.comma:
             return _fitted(_csv(line) or [], part)
         if part.form == "summary" and "Type" in part.headings:
-            group = _GROUP.match(line)
-            if group is not None:
-                self.group = group[1]
-                line = line[group.end() :]
+            found = _GROUP.match(line)
+            group, line = (found[1], line[found.end() :]) if found else (self.group, line)
             cells = _GAP.split(line.strip(), maxsplit=count - 2)
-            return [self.group, *cells] if len(cells) == count - 1 else None
+            return [group, *cells] if len(cells) == count - 1 else None
         cells = _GAP.split(line.strip(), maxsplit=count - 1)
         return cells if len(cells) == count else None
 

@@ -12,6 +12,7 @@ import numpy as np
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.profile import Ints
 from nsight_insight.readers._sqlite_database import Database, plain
+from nsight_insight.readers._sqlite_devices import distinct_pairs
 from nsight_insight.readers._sqlite_nvtx import Ranges, paths_at, thread_of
 from nsight_insight.readers._sqlite_sums import sum_up, too_many
 from nsight_insight.readers._sqlite_tables import THREAD, TIMES, Part, read_part, whole
@@ -47,8 +48,7 @@ def add_devices(calls: Part, gpu: Sequence[Part]) -> None:
     """Give calls of processes that used one device only that device."""
     used: dict[int, set[int]] = {}
     for part in gpu:
-        pairs = np.stack([whole(part.figure("process")), part.columns["device"]])
-        for process, device in np.unique(pairs, axis=1).T.tolist():
+        for process, device in distinct_pairs(whole(part.figure("process")), part.columns["device"]):
             used.setdefault(process, set()).add(device)
     processes = whole(calls.figure("process"))
     devices = np.full(len(calls), -1, dtype=np.int64)

@@ -27,7 +27,7 @@ class Gaps:
     """Launch calls and kernels without each other.
 
     Attributes:
-        launches: kernel launch calls that succeeded.
+        launches: kernel launch calls.
         lost: those without a kernel.
         holes: lost ones that a launch with a kernel follows.
         orphans: kernels without a call.
@@ -80,7 +80,7 @@ def find_gaps(calls: Calls, kernels: Part) -> Gaps | None:
     if any(_GRAPH.match(name) for name in known):
         return None
     launching = {name for name in known if LAUNCH.match(name)}
-    launch = np.array([name in launching for name in names], dtype=bool) & ~(calls.part.figure("_result") > 0)
+    launch = np.array([name in launching for name in names], dtype=bool)
     keys = np.unique(key_of(calls.part)[launch])
     start = calls.part.figure("start")[calls.rows[np.searchsorted(calls.keys, keys)]]
     lost = ~np.isin(keys, key_of(kernels))

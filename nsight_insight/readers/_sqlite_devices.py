@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from nsight_insight.model.issues import Issue, Level, Location
-from nsight_insight.model.profile import Device
+from nsight_insight.model.profile import Device, Ints
 from nsight_insight.readers._sqlite_database import Database
 from nsight_insight.readers._sqlite_tables import Part, whole
 
@@ -59,8 +59,13 @@ def number_devices(database: Database, parts: Sequence[Part]) -> list[Device]:
 
 
 def _pairs(part: Part) -> list[Pair]:
-    both = np.stack([whole(part.figure("process")), whole(part.figure("device"))])
-    return [(process, device) for process, device in np.unique(both, axis=1).T.tolist()]
+    return distinct_pairs(whole(part.figure("process")), whole(part.figure("device")))
+
+
+def distinct_pairs(first: Ints, second: Ints) -> list[Pair]:
+    """Every combination of two columns of numbers below 2**31, -1 included."""
+    keys = np.unique((first + 1) << 32 | (second + 1)).tolist()
+    return [((key >> 32) - 1, (key & 0xFFFFFFFF) - 1) for key in keys]
 
 
 def _fill(part: Part, index: Mapping[Pair, int]) -> None:

@@ -36,7 +36,7 @@ FIELDS: Final[dict[str, tuple[Field, ...]]] = {
         plain("registers", "registersPerThread"),
         plain("shared_static", "staticSharedMemory", "byte"),
         plain("shared_dynamic", "dynamicSharedMemory", "byte"),
-        plain("_name", "demangledName"), plain("_short", "shortName"), plain("_node", "graphNodeId"),
+        plain("_name", "demangledName"), plain("_node", "graphNodeId"),
     ),
     MEMCPY: (
         *_PLACE, plain("bytes", "bytes", "byte"), plain("_kind", "copyKind"), plain("_from", "srcKind"),
@@ -48,7 +48,7 @@ FIELDS: Final[dict[str, tuple[Field, ...]]] = {
 }  # fmt: skip
 
 _GROUPS: Final = frozenset(
-    {"process", "device", "_name", "_short", "_kind", "_from", "_to", "_graph"}
+    {"process", "device", "_name", "_kind", "_from", "_to", "_graph"}
     | {f"{name}_{axis}" for name in ("grid", "block") for axis in "xyz"}
 )
 _SUMS: Final = {
@@ -113,7 +113,7 @@ def _name_kernels(database: Database, part: Part) -> None:
     names = database.names(part.figure("_name"))
     empty = names == ""
     if empty.any():
-        names[empty] = database.names(part.figure("_short")[empty], UNNAMED)
+        names[empty] = _short_names(database, part)[empty]
         unnamed = int((names == UNNAMED).sum())
         if unnamed:
             text = f"{unnamed} kernels without a name: it is not among the texts of StringIds"
@@ -121,6 +121,15 @@ def _name_kernels(database: Database, part: Part) -> None:
             database.issues.append(Issue(Level.DATA_LOSS, text, place))
     part.columns["name"] = names
     part.labels["name"] = "demangledName"
+
+
+def _short_names(database: Database, part: Part) -> Objects:
+    """Function names without template arguments, for exports trimmed to those."""
+    short = database.read(part.name, (plain("_short", "shortName"),))
+    if "_short" not in short.columns or not len(short):
+        return np.full(len(part), UNNAMED, dtype=object)
+    place = np.minimum(np.searchsorted(short.ids, part.rows.ids), len(short) - 1)
+    return database.names(short.columns["_short"][place], UNNAMED)
 
 
 def _name_copies(database: Database, part: Part) -> None:

@@ -26,7 +26,7 @@ from nsight_insight.rules.model import (
 from nsight_insight.views.facts import SCOPES
 
 Path = tuple[str | int, ...]
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)(?::[\w -]+)?\}")
 _APPLIES: Final = frozenset({"family", "dtype_in", "dtype_out", "tensor_core", "library", "tool", "cc"})
 _CC: Final = re.compile(r"(?:(>=|<=)\s*)?(\d+\.\d)(?:\s*-\s*(\d+\.\d))?")
 AGGREGATES: Final = {"kernels": Type("number", NUMBER), "expected": Type("number", TIME), "upper": Type("number", TIME)}

@@ -13,7 +13,7 @@ import numpy as np
 from nsight_insight.catalog.names import normalize
 from nsight_insight.model.finding import Confidence, Evidence, Finding, Member, Remedy, Saving, Subject
 from nsight_insight.model.profile import Profile
-from nsight_insight.model.text import clean, quantity
+from nsight_insight.model.text import clean, counted, quantity
 from nsight_insight.model.units import NUMBER, TIME, Dimension, parse_unit
 from nsight_insight.rules import vocabulary
 from nsight_insight.rules.evaluate import Outcome, expand
@@ -23,7 +23,8 @@ from nsight_insight.rules.grouping import group_value
 from nsight_insight.rules.model import Clause, RemedyRule
 from nsight_insight.views.facts import TRACE, FactTable, Ints
 
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)(?::([\w -]+))?\}")
+"""``{duration}``, or ``{kernels:cast kernel}`` for a number with its noun: 1 cast kernel, 4 cast kernels."""
 _LOWER: Final[Mapping[Confidence, Confidence]] = {"high": "medium", "medium": "low", "low": "low"}
 NS: Final = 1e9
 
@@ -184,7 +185,11 @@ class _Group:
         )
 
     def _text(self, template: str, saving: Saving | None) -> str:
-        return _PLACEHOLDER.sub(lambda found: self._value(found.group(1), saving), template)
+        def fill(found: re.Match[str]) -> str:
+            value, noun = self._value(found[1], saving), found[2]
+            return f"{value} {counted(value, noun)}" if noun else value
+
+        return _PLACEHOLDER.sub(fill, template)
 
     def _value(self, name: str, saving: Saving | None) -> str:
         if name == "kernels":

@@ -159,7 +159,8 @@ class _Matcher:
     def _alike(self, cell: Ints, launch: Ints) -> Bools:
         """Pairs whose cell's launches take about as long in both captures; unknown durations are let pass."""
         groups = Groups(cell, len(self.cell))
-        duration = self.acts.seconds(self.metered[launch])
+        rows = self.metered[launch]
+        duration = self.acts.seconds(rows) / np.maximum(self.acts.count(rows), 1.0)
         with np.errstate(all="ignore"):
             ratio = groups.mean(duration, np.ones(len(cell))) * self.launches / self.time
         differs: Bools = (ratio < SAME_SIZE[0]) | (ratio > SAME_SIZE[1])

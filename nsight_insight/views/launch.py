@@ -12,7 +12,7 @@ from nsight_insight.views.facts import LAUNCH, Array, FactTable, Floats, Ints, e
 from nsight_insight.views.gpu import DeviceColumns, device_columns
 from nsight_insight.views.identity import extremes, identity, row_keys, share_of_device
 from nsight_insight.views.join import join, kernels_of
-from nsight_insight.views.metered import launch_columns, measured_bandwidth, shape_columns
+from nsight_insight.views.metered import WORK, launch_columns, measured_bandwidth, shape_columns
 from nsight_insight.views.precision import own_type
 from nsight_insight.views.work import Columns
 
@@ -63,7 +63,7 @@ def _metrics(acts: Activities, rows: Ints, values: dict[str, Array]) -> DeviceCo
         own=_own(values, columns),
     )  # fmt: skip
     found.update(gpu.values)
-    values.update({name: column for name, column in found.items() if not name.startswith("work_")})
+    values.update({name: column for name, column in found.items() if name != "duration" and name not in WORK})
     values.update(derive(columns))
     return gpu
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, Literal
 
+import numpy as np
+
 from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import Array, Floats, Ints
@@ -44,13 +46,16 @@ def shape_columns(acts: Activities, rows: Ints) -> dict[str, Floats]:
 
 
 def launch_columns(acts: Activities, rows: Ints) -> dict[str, Array]:
-    """Metrics of each row as read, its duration in seconds, shape, and the ``work_*`` columns."""
+    """Metrics of each row as read, the duration of one launch in seconds, shape, and the ``work_*`` columns.
+
+    A row of a summary stands for several launches, its metrics are those of an average one.
+    """
     known = load_metrics()
     columns: dict[str, Array] = {
         name: acts.column(name)[rows] for name in acts.metric_names() if name in known
     }  # fmt: skip
     columns.update(shape_columns(acts, rows))
-    columns["duration"] = acts.seconds(rows)
+    columns["duration"] = acts.seconds(rows) / np.maximum(acts.count(rows), 1.0)
     columns["tensor_core"] = acts.tensor_core(rows)
     columns["name"] = acts.column("name")[rows]
     columns.update(work_columns(Columns(columns, len(rows))))
