@@ -126,5 +126,15 @@ analysis_options: Final = _all(
 )  # fmt: skip
 """What is analysed and judged."""
 
+inspection_options: Final = _all(
+    click.option("--from", "from_", metavar="FORMAT", type=NameType("format", _readers), envvar=f"{PREFIX}FROM",
+                 help="Input format, where detection by content is not wanted."),
+    click.option("--gpu", metavar="NAME", help="The GPU, where the input does not name it."),
+    click.option("--rules", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
+                 help="A folder of further rules."),
+    click.option("--no-config", is_flag=True, help="Read no configuration file."),
+)  # fmt: skip
+"""What is looked at without being judged."""
+
 CONFIG_OPTIONS: Final = ("select", "ignore", "rules", "gpu", "fail_on", "top", "min_saving")
 """Options that are fields of ``Config``."""

@@ -104,6 +104,22 @@ def to_stdout(text: str, *, utf8: bool = False) -> None:
         silence_stdout()
 
 
+def json_to_stdout(value: object) -> None:
+    """Write a value as indented JSON in UTF-8."""
+    import json
+
+    to_stdout(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n", utf8=True)
+
+
+def console(color: str, *, verbose: bool = False) -> RenderOptions:
+    """How text looks on this standard output."""
+    from nsight_insight.reporters.options import RenderOptions
+
+    return RenderOptions(
+        width=terminal_width(), color=wants_color(color, os.environ), unicode=stdout_unicode(), verbose=verbose
+    )
+
+
 def silence_stdout() -> None:
     """Point standard output at nothing, so that Python's own flush at exit does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from nsight_insight.model.columns import Kind
-from nsight_insight.model.inspection import Caution
+from nsight_insight.model.inspection import Caution, Weight
 from nsight_insight.model.issues import Level, Location
 from nsight_insight.model.text import duration
 from nsight_insight.views.facts import TRACE
@@ -29,6 +29,7 @@ FEW_STEPS: Final = 3
 GRAPH_SHARE: Final = 0.05
 UNKNOWN_SHARE: Final = 0.3
 _DIAGNOSTICS: Final = "DIAGNOSTIC_EVENT"
+_PERHAPS: Final = "might have"
 _STALE: Final = "Existing SQLite export"
 
 
@@ -47,7 +48,8 @@ def lost_events(profile: Profile, views: Views) -> Iterator[Caution]:  # noqa: A
     for issue in profile.issues:
         if issue.level >= Level.DATA_LOSS and issue.location.table == _DIAGNOSTICS:
             remedy = "capture a shorter time, and end the program before the profiler"
-            yield Caution("events-lost", "invalid", issue.text, remedy, issue.location)
+            weight: Weight = "doubt" if _PERHAPS in issue.text else "invalid"
+            yield Caution("events-lost", weight, issue.text, remedy, issue.location)
 
 
 def stale_export(profile: Profile, views: Views) -> Iterator[Caution]:  # noqa: ARG001

@@ -11,7 +11,7 @@ import numpy as np
 
 from nsight_insight.catalog.metrics import label_index, load_attributes, load_columns, load_metrics, metric_index
 from nsight_insight.catalog.nsys_reports import heading_keys, load_reports, parse_heading
-from nsight_insight.model.columns import ACTIVITY_COLUMNS
+from nsight_insight.model.columns import ACTIVITY_COLUMNS, Kind
 from nsight_insight.model.inspection import InspectedDevice, InspectedFile, InspectedTable
 from nsight_insight.model.missing import Missing
 from nsight_insight.readers.assemble import assemble
@@ -21,7 +21,7 @@ from nsight_insight.views.facts import TRACE
 if TYPE_CHECKING:
     from nsight_insight.catalog.gpus import Gpu
     from nsight_insight.errors import InputError
-    from nsight_insight.model.profile import ReadResult, Source
+    from nsight_insight.model.profile import Profile, ReadResult, Source
     from nsight_insight.views.build import Views
 
 TOOLS: Final = {"ncu": "Nsight Compute", "nsys": "Nsight Systems", "nvprof": "nvprof"}
@@ -58,13 +58,15 @@ def described(result: ReadResult, gpu: Gpu | None) -> InspectedFile:
         kernel_ns=float(np.nansum(durations)) if np.isfinite(durations).any() else None,
         window_ns=_largest(views, "window", 1e9),
         steps=_whole(_largest(views, "steps")),
-        tables=tuple(_table(source) for source in sources),
+        tables=tuple(_table(source, profile) for source in sources),
         issues=profile.issues,
     )
 
 
 def _what(sources: tuple[Source, ...]) -> str:
     tools = " and ".join(dict.fromkeys(TOOLS.get(source.tool, source.tool) for source in sources))
+    versions = dict.fromkeys(source.version for source in sources if source.version)
+    tools += f" {' and '.join(versions)}" if versions else ""
     reports = list(dict.fromkeys(source.report for source in sources))
     if len(reports) > 1:
         return f"{tools}, {len(reports)} reports"
@@ -87,12 +89,12 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-def _table(source: Source) -> InspectedTable:
+def _table(source: Source, profile: Profile) -> InspectedTable:
     used = {origin.field for origins in source.columns.values() for origin in origins}
     unknown = sorted(name for name in source.available - used if not _is_known(source.tool, name))
     wanted = {**load_metrics(), **ACTIVITY_COLUMNS}
     known = sorted(name for name in source.columns if name in wanted)
-    return InspectedTable(source.report, source.rows, tuple(known), tuple(unknown), tuple(_gaps(source)))
+    return InspectedTable(source.report, source.rows, tuple(known), tuple(unknown), tuple(_gaps(source, profile)))
 
 
 def _is_known(tool: str, name: str) -> bool:
@@ -112,13 +114,16 @@ def _labels() -> frozenset[str]:
     return frozenset(label for _, label in label_index())
 
 
-def _gaps(source: Source) -> Iterator[tuple[str, str]]:
-    """Metrics without a number in some rows, and why."""
+def _gaps(source: Source, profile: Profile) -> Iterator[tuple[str, str]]:
+    """Metrics without a number for some kernels, and why; copies have no grid, and that is no gap."""
+    kinds = profile.activities["kind"].to_numpy()[source.first_row : source.first_row + source.rows]
+    kernels = kinds == Kind.KERNEL.value
     for name, codes in sorted(source.reasons.items()):
         if name in load_metrics() or name in load_columns():
-            counts = {Missing(code): int((codes == code).sum()) for code in np.unique(codes[codes > 0]).tolist()}
-            if counts:
-                yield name, gap_text(counts, source.rows)
+            missing = codes[kernels & (codes > 0)]
+            if len(missing):
+                counts = {Missing(code): int((missing == code).sum()) for code in np.unique(missing).tolist()}
+                yield name, gap_text(counts, int(kernels.sum()))
 
 
 def gap_text(counts: Mapping[Missing, int], rows: int) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nsight_insight.model.issues import Issue, Location
+    from nsight_insight.model.ledger import PrecisionLedger, TensorAccount
     from nsight_insight.model.profile import Source, VendorFinding
 
 Severity = Literal["note", "warning", "error"]
@@ -45,7 +46,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Saving:
-    """Time that could be saved, in ns of the profile. ``share`` is expected over the time base."""
+    """Time that could be saved, in ns of the profile. ``share`` is expected over the time base.
+
+    ``base_ns`` is that base where it is not the profile's kernel time: the steady window of findings about idle time.
+    """
 
     expected_ns: float
     upper_ns: float
@@ -53,6 +57,7 @@ class Saving:
     resource: str
     basis: str
     assumptions: tuple[str, ...] = ()
+    base_ns: float | None = None
 
 
 @dataclass(frozen=True)
@@ -174,3 +179,5 @@ class Report:
     suppressed: int = 0
     below_threshold: int = 0
     collect: str = ""
+    ledger: PrecisionLedger | None = None
+    tensor_account: TensorAccount | None = None

@@ -113,6 +113,30 @@ class RuleStatus:
 
 
 @dataclass(frozen=True)
+class HeldMetric:
+    """A canonical metric in one table.
+
+    Attributes:
+        rows: rows with a value, of ``total``.
+        names: name or label as written, its unit, and the rows it serves; preferred first.
+        gaps: why the other rows have no value, "" where all have one.
+    """
+
+    name: str
+    path: str
+    report: str
+    rows: int
+    total: int
+    names: tuple[tuple[str, str, int], ...]
+    gaps: str = ""
+
+    @property
+    def place(self) -> str:
+        """The table, for people."""
+        return f"{self.path}, {self.report}"
+
+
+@dataclass(frozen=True)
 class Inspection:
     """Everything about some captures; ``collect`` holds the commands that fill the gaps, ``notes`` what they assume."""
 

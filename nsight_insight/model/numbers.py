@@ -79,6 +79,16 @@ _PATTERNS: Final = {
     Style.APOSTROPHE: _pattern(_grouped(_APOSTROPHES), _POINT_DECIMALS),
     Style.INDIAN: _pattern(r"[1-9][0-9]?(?:,[0-9]{2})*,[0-9]{3}", _POINT_DECIMALS),
 }
+_COLUMNS: Final = {
+    style: re.compile(rf"(?:(?:-?(?:{grouped}|[0-9]+){decimals})?(?:\n|\Z))*")
+    for style, grouped, decimals in (
+        (Style.COMMA, _grouped(","), _POINT_DECIMALS),
+        (Style.DOT, _grouped("."), _COMMA_DECIMALS),
+        (Style.SPACE, _grouped(_SPACES), _COMMA_DECIMALS),
+        (Style.APOSTROPHE, _grouped(_APOSTROPHES), _POINT_DECIMALS),
+    )
+}
+"""Columns of numbers in the notations where all of them can be rewritten at once."""
 _REMOVED: Final = {
     Style.PLAIN: "",
     Style.COMMA: ",",
@@ -131,6 +141,14 @@ def read_count(text: str) -> int | None:
     if _COUNT.fullmatch(text) is None:
         return None
     return int(re.sub(r"[^0-9]", "", text))
+
+
+def plain_numbers(cells: Sequence[str], style: Style) -> list[str]:
+    """A column with its numbers in C notation; cells that are no number in this notation stay as they are."""
+    joined = "\n".join(cells)
+    if style in _COLUMNS and joined.count("\n") == len(cells) - 1 and _COLUMNS[style].fullmatch(joined):
+        return joined.translate(_TABLES[style]).split("\n")
+    return [cell if (plain := plain_number(cell, style)) is None else plain for cell in cells]
 
 
 def parse_number(text: str, style: Style) -> float | Missing:

@@ -61,6 +61,7 @@ class Source:
         table: table of a database, "" for texts; lines are then rowids.
         facts: what the file says about the run itself: ``driver`` (version of the NVIDIA driver), ``overhead_ns``
             (time between the first and the last kernel in which the profiler itself worked).
+        incomplete: rows of the table are known to be lost; its totals are too small.
     """
 
     path: str
@@ -77,6 +78,7 @@ class Source:
     banners: tuple[str, ...] = ()
     table: str = ""
     facts: Mapping[str, str | float] = field(default_factory=dict)
+    incomplete: bool = False
 
     def locate(self, row: int, column: str, line: int) -> Location:
         """The cell that holds ``column`` of this table's ``row`` (0-based in the table; its line given)."""

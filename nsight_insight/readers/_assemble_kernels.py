@@ -28,6 +28,22 @@ def settle_partial(data: Stack, chosen: Sequence[Part]) -> list[Part]:
     return kept
 
 
+def settle_incomplete(data: Stack, chosen: Sequence[Part]) -> list[Part]:
+    """``chosen`` without tables that lost rows where another report of the same input holds all that is left of them.
+
+    A log that was cut off holds part of a trace and the whole summary; added up, they would count twice.
+    """
+    kept = list(chosen)
+    for part in chosen:
+        source = data.sources[part.source]
+        others = [o for o in kept if o.report != part.report and data.sources[o.source].path == source.path]
+        if source.incomplete and _covered(data, part, others):
+            kept.remove(part)
+            names = ", ".join(sorted({other.report for other in others}))
+            data.note(f"{part.report}: a table that lost rows is not counted, {names} holds the same work", part.source)
+    return kept
+
+
 def _covered(data: Stack, part: Part, others: Sequence[Part]) -> bool:
     """True when the other parts hold every kernel of this one, as often and as long at least."""
     if not others:

@@ -11,7 +11,7 @@ from nsight_insight.catalog.nsys_reports import rule_reports
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.units import parse_unit
 from nsight_insight.readers._assemble_copies import settle_sizes
-from nsight_insight.readers._assemble_kernels import settle_nested_ranges, settle_partial
+from nsight_insight.readers._assemble_kernels import settle_incomplete, settle_nested_ranges, settle_partial
 from nsight_insight.readers._assemble_match import Part, explained, in_order, repeated
 from nsight_insight.readers._assemble_ncu import settle_launches
 from nsight_insight.readers._assemble_stack import Array, Stack
@@ -27,8 +27,8 @@ _ORDER: Final = {
     Kind.MEMSET: _COPIES,
     Kind.API: ("cuda_api_trace", "cuda_api_sum", "cuda_api_gpu_sum", "nvprof-api-trace", "nvprof-summary"),
     Kind.RANGE: (
-        "nvtx_pushpop_trace", "nvtx_startend_trace", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_trace",
-        "nvtx_gpu_proj_sum",
+        "nvtx_pushpop_trace", "nvtx_startend_trace", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum",
+        "nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum",
     ),
     Kind.OSRT: ("osrt_sum",),
 }  # fmt: skip
@@ -112,6 +112,7 @@ def _settle_kind(data: Stack, kind: Kind, parts: Sequence[Part], order: Sequence
         chosen += left
     if kind == Kind.KERNEL:
         chosen = settle_partial(data, chosen)
+    chosen = settle_incomplete(data, chosen)
     for part in parts:
         data.columns["primary"][part.rows] = part in chosen
     _note_captures(data, kind, chosen, reports)

@@ -29,7 +29,6 @@ from nsight_insight.readers._ncu_layout import (
     STREAM,
 )
 from nsight_insight.readers._ncu_page import Page, Printed, RuleRow, wanted_metrics
-from nsight_insight.readers._ncu_rules import plain_message
 
 REPORT: Final = "report"
 _WHERE: Final = {CONTEXT: "launch__context_id", STREAM: "launch__stream_id", DEVICE: "device__attribute_device_index"}
@@ -123,7 +122,7 @@ def _rules(row: int, action: Action) -> Iterator[RuleRow]:
         cells = {
             RULE: rule,
             RULE_TYPE: _RULE_TYPES.get(int(message.get("type", 0)), ""),
-            RULE_TEXT: plain_message(str(message["message"])),
+            RULE_TEXT: str(message["message"]),
             SECTION: str(result.section_identifier()),
         }
         if result.has_speedup_estimation():

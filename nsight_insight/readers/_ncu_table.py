@@ -12,6 +12,7 @@ from nsight_insight.errors import UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.numbers import AmbiguousNumbers, Style, decide_style, read_number
 from nsight_insight.model.profile import Device, Ints, Source, Table, VendorFinding
+from nsight_insight.readers._ncu_banners import without_directories
 from nsight_insight.readers._ncu_identity import (
     Array,
     compute_capability,
@@ -30,8 +31,11 @@ from nsight_insight.readers._ncu_layout import (
 )
 from nsight_insight.readers._ncu_metrics import metric_columns
 from nsight_insight.readers._ncu_page import Page
+from nsight_insight.readers._ncu_rules import plain_message
 from nsight_insight.readers._ncu_values import Sheet
 
+_FAILED: Final = "ERR"
+"""Type of a rule that failed: its text is a traceback, with files of the user's."""
 _SPREAD: Final = ("min", "avg", "median", "max")
 _DEVICE_INDEX: Final = "device__attribute_device_index"
 _DEVICE_NUMBERS: Final = ("sm_count", "max_sm_clock", "max_memory_clock", "memory_bus_width")
@@ -70,8 +74,21 @@ def build_table(page: Page, path: str, reader: str) -> tuple[Table, list[Issue]]
         pick={name: filled.pick for name, filled in measured.items() if len(filled.origins) > 1},
         reasons={name: filled.codes for name, filled in measured.items() if filled.codes.any()},
         available=page.available,
+        facts=_facts(sheet),
     )
     return Table(source, columns, list(_devices(sheet, columns)), list(_vendor(sheet))), sheet.issues
+
+
+def _facts(sheet: Sheet) -> dict[str, str | float]:
+    """How often ncu ran a launch, at most."""
+    runs = [
+        sheet.numbers(printed)[0]
+        for name in load_attributes()["replay_passes"].metrics
+        for printed in sheet.page.printed.get(name, ())
+    ]
+    known = np.concatenate(runs) if runs else np.zeros(0)
+    known = known[known > 0]
+    return {"replay_passes": float(known.max())} if len(known) else {}
 
 
 def _style(page: Page, path: str) -> Style:
@@ -152,11 +169,12 @@ def _vendor(sheet: Sheet) -> Iterator[VendorFinding]:
     page = sheet.page
     for rule in page.rules:
         cells = rule.cells
+        kind, text = cells.get(RULE_TYPE, ""), plain_message(cells.get(RULE_TEXT, ""))
         yield VendorFinding(
             tool="ncu",
             rule=cells[RULE],
-            kind=cells.get(RULE_TYPE, ""),
-            text=cells.get(RULE_TEXT, ""),
+            kind=kind,
+            text=without_directories(text) if kind == _FAILED else text,
             location=Location(sheet.path, rule.line, rule.column, rule.field),
             section=cells.get(SECTION, ""),
             kernel=page.texts[NAME][rule.row],

@@ -30,7 +30,7 @@ from nsight_insight.readers._ncu_layout import (
     STREAM,
 )
 from nsight_insight.readers._ncu_page import Page, RuleRow
-from nsight_insight.readers._ncu_rules import plain_message, rule_of, section_identifier
+from nsight_insight.readers._ncu_rules import rule_of, section_identifier
 from nsight_insight.readers._ncu_summary import REPORT as SUMMARY
 from nsight_insight.readers._ncu_text_lines import LaunchLine, TextCell
 
@@ -89,7 +89,7 @@ class TextPage:
     def add_rule(self, line: int, kind: str, parts: Sequence[TextCell]) -> None:
         """Take a rule result in its lines."""
         speedup = _SPEEDUP.fullmatch(parts[0].text)
-        text = plain_message(_joined(parts[1:] if speedup else parts))
+        text = _joined(parts[1:] if speedup else parts)
         section = section_identifier(self._section)
         cells = {RULE: rule_of(section, text), RULE_TYPE: kind, RULE_TEXT: text, SECTION: section}
         if speedup:

@@ -36,8 +36,11 @@ def find_grids(text: SourceText) -> tuple[Grids, list[str]]:
 
 
 def _take(found: Grids, item: Found, lines: Sequence[str]) -> None:
-    found.grids.append(item.grid)
     found.used.update(range(item.first, item.last + 1))
+    if not item.grid.candidates:
+        found.unknown.append((item.grid.line, item.grid.headings))
+        return
+    found.grids.append(item.grid)
     for index in range(item.first - 1, max(item.first - 1 - _LOOK_BACK, -1), -1):
         banner = parse_banner(lines[index], index + 1)
         if banner is not None and banner.kind == "report":

@@ -7,15 +7,15 @@ decided once per table; JSON and TSV hold plain numbers.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Literal
 
 from nsight_insight.catalog.nsys_reports import Heading, ReportFormat, fitting_reports, heading_keys, parse_heading
 from nsight_insight.model.columns import ACTIVITY_COLUMNS
-from nsight_insight.model.numbers import AmbiguousNumbers, Style, decide_style, plain_number
+from nsight_insight.model.numbers import AmbiguousNumbers, Style, decide_style, plain_numbers
 from nsight_insight.model.units import TIME, parse_unit
 from nsight_insight.readers._nsys_scan import MAX_HEADINGS, Block
 
@@ -26,6 +26,8 @@ _THREE_DECIMALS: Final = re.compile(r".*[.,][0-9]{3}")
 _ONE_GROUP: Final = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _NUMBER: Final = re.compile("[0-9][0-9.,'\u2019 \u00a0\u2009\u202f\ufffd]*")
 _IN_EVERY_ROW: Final = frozenset({"start", "duration", "count", "bytes", "avg", "total time", "total"})
+_ENOUGH: Final = 5000
+"""Number cells of a column that are looked at for the notation; those with digits alone do not count."""
 _KNOWN: Final = 3
 """Headings of nsys reports that a line must have to be the heading of a report we do not know."""
 
@@ -87,8 +89,8 @@ class Grid:
     def _evidence(self) -> Iterator[str]:
         """Number cells, made longer where what the column holds settles what a single separator is."""
         for place, figure in self.figures.items():
-            for row in self.rows:
-                cell = row[place].strip()
+            telling = (cell for row in self.rows if not (cell := row[place].strip()).isdigit())
+            for cell in islice(telling, _ENOUGH):
                 if figure == "real":
                     yield _with_more_decimals(cell)
                 else:
@@ -96,19 +98,31 @@ class Grid:
 
     def block(self, style: Style) -> Block:
         """The table as CSV records with numbers in C notation."""
-        records = [_record(self._in_c_notation(row, style)) for row in self.rows]
+        records = _Records()
+        csv.writer(records, lineterminator="").writerows(zip(*self._columns(style), strict=True))
         return Block(
             self.line, self.headings, self.candidates, self.banner, self.version, records, self.numbers, self.bad,
             reader=self.reader,
         )  # fmt: skip
 
-    def _in_c_notation(self, row: Sequence[str], style: Style) -> list[str]:
-        cells = [cell.strip() for cell in row]
-        if style != Style.PLAIN:
-            for place, figure in self.figures.items():
-                text = _with_more_decimals(cells[place]) if figure == "real" else cells[place]
-                cells[place] = plain_number(text, style) or cells[place]
-        return cells
+    def _columns(self, style: Style) -> Iterator[list[str]]:
+        for place in range(len(self.headings)):
+            cells = [row[place].strip() for row in self.rows]
+            figure = self.figures.get(place)
+            if figure is None:
+                cells = [cell.replace("\r", " ").replace("\x00", "\ufffd") for cell in cells]
+            elif style != Style.PLAIN:
+                longer = [_with_more_decimals(cell) for cell in cells] if figure == "real" else cells
+                cells = plain_numbers(longer, style)
+            yield cells
+
+
+class _Records(list[str]):
+    """A list that a CSV writer can write to, one record at a time."""
+
+    def write(self, record: str) -> None:
+        """Takes one record."""
+        self.append(record)
 
 
 def headings_of(texts: Sequence[str]) -> tuple[Heading, ...]:
@@ -158,9 +172,3 @@ def _figure(heading: Heading, *, sizes: bool) -> Figure:
 def _with_more_decimals(cell: str) -> str:
     """``4.194`` as ``4.1940``: three digits behind the only separator are no group then."""
     return f"{cell}0" if _THREE_DECIMALS.fullmatch(cell) else cell
-
-
-def _record(cells: Sequence[str]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="").writerow([cell.replace("\r", " ").replace("\x00", "\ufffd") for cell in cells])
-    return file.getvalue()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Final
 
-from nsight_insight.catalog.nsys_reports import fitting_reports
 from nsight_insight.readers._nsys_grid import Grid, headings_of
 from nsight_insight.readers._nsys_json import Found
 
@@ -27,7 +26,7 @@ class _HtmlTable:
 
 
 def html_grids(text: str, reader: str) -> Iterator[Found]:
-    """Every table that is a report of nsys; one that was cut off gives what stands before the cut."""
+    """Every table with nsys' headings; one that was cut off gives what stands before the cut."""
     parser = _Parser()
     parser.feed(text)
     parser.close()
@@ -41,7 +40,7 @@ def _grid(table: _HtmlTable, reader: str) -> Grid | None:
     """The first row that holds a report's headings opens the table."""
     for place, (line, cells) in enumerate(table.rows):
         headings = headings_of(cells)
-        if fitting_reports(headings):
+        if headings:
             grid = Grid(reader, line + 1, headings)
             for number, row in table.rows[place + 1 :]:
                 if len(row) == len(headings):

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nsight_insight.catalog.nsys_reports import fitting_reports
 from nsight_insight.readers._nsys_grid import Grid, headings_of
 
 MAYBE: Final = re.compile(r'^[ \t]*"[^"\n]{1,40}"[ \t]*:|\{[ \t]*"', re.MULTILINE)
@@ -30,7 +29,7 @@ class Found:
 
 
 def json_grids(text: str, reader: str) -> Iterator[Found]:
-    """Every array of objects that is a report of nsys; one that was cut off gives what stands before the cut."""
+    """Every array of objects with nsys' headings; one that was cut off gives what stands before the cut."""
     ends = [found.end() for found in re.finditer("\n", text)]
     done = 0
     for start in _START.finditer(text):
@@ -74,7 +73,7 @@ def _skip(text: str, at: int) -> int:
 
 def _opened(item: Any, number: int, reader: str) -> Grid | None:
     headings = headings_of(list(item)) if isinstance(item, dict) else ()
-    return Grid(reader, number, headings, plain=True) if fitting_reports(headings) else None
+    return Grid(reader, number, headings, plain=True) if headings else None
 
 
 def _add(grid: Grid, item: Any, number: int) -> None:

@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Protocol
 
 Spans = tuple[tuple[int, int], ...]
@@ -73,13 +74,17 @@ class Columns:
         return line.replace(sign, " " * len(sign), 1) if line.lstrip().startswith(sign) else line
 
     def _cut(self, line: str) -> list[str] | None:
-        end = 0
-        for start, stop in self.spans:
-            if line[end:start].strip():
-                return None
+        found = self._pattern.fullmatch(line.ljust(self.spans[-1][0]))
+        return [cell.strip() for cell in found.groups()] if found else None
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """Cells at their places and nothing but blanks between them; the last one reaches to the end of the line."""
+        parts, end = [], 0
+        for start, stop in self.spans[:-1]:
+            parts.append(f" {{{start - end}}}(.{{{stop - start}}})")
             end = stop
-        ends = [stop for _, stop in self.spans[:-1]]
-        return [line[start:stop].strip() for (start, _), stop in zip(self.spans, [*ends, len(line)], strict=True)]
+        return re.compile("".join([*parts, f" {{{self.spans[-1][0] - end}}}(.*)"]), re.DOTALL)
 
     def _shifted(self, line: str) -> str:
         """A line without its leading blanks, moved so that its first number ends where the first column does."""

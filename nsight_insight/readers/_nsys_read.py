@@ -14,12 +14,12 @@ from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.numbers import AmbiguousNumbers, Style
 from nsight_insight.model.profile import ReadResult, Source, Table
 from nsight_insight.readers._nsys_banners import Banner, banner_issues, missing_data
-from nsight_insight.readers._nsys_forms import Grids, find_grids
+from nsight_insight.readers._nsys_forms import find_grids
 from nsight_insight.readers._nsys_grid import Grid, common_style
 from nsight_insight.readers._nsys_rules import limit_issue, rule_finding
 from nsight_insight.readers._nsys_scan import Block, Scan, scan
 from nsight_insight.readers._nsys_table import build_table, report_of
-from nsight_insight.readers._nsys_text_scan import READER, Section
+from nsight_insight.readers._nsys_text_scan import READER, Grids, Section
 from nsight_insight.readers.text import SourceText
 
 LARGE_BYTES: Final = 16 << 20
@@ -63,6 +63,20 @@ def read_tables(text: SourceText) -> ReadResult:
     result.tables = [_with_banners(table, found.banners) for table in result.tables]
     _note_unread(found, text.path, result)
     if not any(len(table) or table.vendor for table in result.tables):
+        raise _nothing(contents, result, text)
+    return result
+
+
+def read_grid(grid: Grid, text: SourceText) -> ReadResult:
+    """The one table of an input that is no text.
+
+    Raises:
+        EmptyInput: it has no rows, or its report is not analysed.
+    """
+    result = ReadResult(issues=list(text.issues))
+    contents = _Contents(Scan(), [grid.block(Style.PLAIN)])
+    _read_block(contents.blocks[0], contents, text, result)
+    if not len(result.tables[0]):
         raise _nothing(contents, result, text)
     return result
 

@@ -176,5 +176,6 @@ def _table(builder: Builder) -> Table:
         pick=builder.pick,
         reasons=builder.reasons,
         available=frozenset(heading.text for heading in builder.block.headings),
+        incomplete=bool(builder.block.bad) or len(np.unique(builder.rows)) < len(builder.block.records),
     )
     return Table(source, builder.columns, tuple(builder.devices))

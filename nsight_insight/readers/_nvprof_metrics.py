@@ -88,7 +88,9 @@ def _add_metrics(table: Table, kernels: _Kernels, counts: np.ndarray[tuple[int],
         for index, row in enumerate(found):
             if row is not None:
                 values[index], codes[index] = _value(part.rows[row][place], known)
-        lines = [line if row is None else part.numbers[row] for row, line in zip(found, table.columns["line"], strict=True)]
+        lines = [
+            line if row is None else part.numbers[row] for row, line in zip(found, table.columns["line"], strict=True)
+        ]
         if known.metric.combine == "sum":
             values = values * np.where(counts > 0, counts, np.nan)
         table.columns[known.metric.name] = values

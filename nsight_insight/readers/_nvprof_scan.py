@@ -152,7 +152,7 @@ class _Scanner:
             return True
         return False
 
-    def open(self, form: Form, headings: list[str], comma: bool, number: int) -> None:  # noqa: FBT001
+    def open(self, form: Form, headings: list[str], comma: bool, number: int) -> None:
         self.part = Part(form, number, headings, [""] * len(headings), comma, self.process, self.nvtx)
         self.closed = False
         self.found.parts.append(self.part)

@@ -264,5 +264,6 @@ def _table(rows: Rows, keep: npt.NDArray[np.bool_]) -> Table:
         columns=rows.origins,
         reasons={name: codes[keep] for name, codes in rows.reasons.items()},
         available=frozenset(rows.part.headings),
+        incomplete=bool(rows.part.bad),
     )
     return Table(source, columns, tuple(rows.devices))

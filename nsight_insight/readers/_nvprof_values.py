@@ -45,7 +45,9 @@ def quantity(text: str, default: str = "") -> Quantity | None:
     if scale is None:
         return None
     value = float(f"{whole}.{decimals or 0}e{exponent}") * scale
-    return Quantity(float(np.round(value, 6)) if unit in TIMES else value, scale * 10.0 ** (exponent - len(decimals)), unit)
+    return Quantity(
+        float(np.round(value, 6)) if unit in TIMES else value, scale * 10.0 ** (exponent - len(decimals)), unit
+    )
 
 
 def is_level(text: str) -> bool:

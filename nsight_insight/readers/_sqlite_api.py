@@ -60,8 +60,11 @@ def add_devices(calls: Part, gpu: Sequence[Part]) -> None:
 
 @dataclass(frozen=True)
 class Calls:
-    """API calls by process and correlation id, each id once: where a runtime call and the driver call inside it
-    share one, the outer.
+    """API calls by process and correlation id.
+
+    Attributes:
+        keys: ``key_of`` each call, ascending and without repeats.
+        rows: the call of each key; where a runtime call and the driver call inside it share an id, the outer.
     """
 
     part: Part

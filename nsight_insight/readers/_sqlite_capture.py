@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from nsight_insight.errors import EmptyInput
@@ -20,6 +21,7 @@ from nsight_insight.readers._sqlite_api import (
 from nsight_insight.readers._sqlite_complete import settle_gaps
 from nsight_insight.readers._sqlite_database import Database
 from nsight_insight.readers._sqlite_devices import number_devices
+from nsight_insight.readers._sqlite_facts import capture_facts
 from nsight_insight.readers._sqlite_gpu import read_gpu, read_waits
 from nsight_insight.readers._sqlite_notes import diagnostic_issues, overhead_issues, product_version, version_issues
 from nsight_insight.readers._sqlite_nvtx import NVTX, Ranges, read_ranges
@@ -61,6 +63,8 @@ def read_capture(database: Database, reader: str) -> ReadResult:
     parts = [*gpu, calls, waits, *ranges, sum_os_calls(database)]
     version = product_version(database)
     tables = [finish(part, database, reader, version) for part in parts if part is not None]
+    facts = capture_facts(database)
+    tables = [replace(table, source=replace(table.source, facts=facts)) for table in tables]
     return ReadResult(_with_devices(tables, devices), [*said, *database.issues])
 
 

@@ -98,7 +98,9 @@ class Database:
 
     def count(self, table: str) -> int:
         """Rows of a table, 0 without it."""
-        return int(self.first(f"SELECT COUNT(*) FROM {quoted(table)}", table) or 0) if self.has(table) else 0
+        if not self.has(table):
+            return 0
+        return int(self.first(f"SELECT COUNT(*) FROM {quoted(table)}", table) or 0)  # noqa: S608
 
     def first(self, sql: str, table: str) -> Any:
         """The first cell of a query's result, None without any."""
@@ -118,7 +120,7 @@ class Database:
         """The figures that the table's columns allow, in the order of the rowids."""
         usable = [item for item in fields if self.has(table, *item.needs)]
         chosen = ", ".join(["rowid", *(item.expression for item in usable)])
-        sql = f"SELECT {chosen} FROM {quoted(table)} WHERE {where} ORDER BY rowid"
+        sql = f"SELECT {chosen} FROM {quoted(table)} WHERE {where} ORDER BY rowid"  # noqa: S608
         parts: list[list[Floats]] = [[] for _ in range(len(usable) + 1)]
         for block in self._blocks(sql, table):
             for part, values in zip(parts, self._figures(block, table).T, strict=True):
@@ -183,11 +185,11 @@ def open_database(text: SourceText) -> Iterator[Database]:
         connection = _connect(text)
     except sqlite3.OperationalError as error:
         raise MissingInput(str(error), path=text.path) from error
+    database = Database(connection, text.path, _unfinished(text))
     try:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
             connection.execute(f"PRAGMA {pragma}")
-        database = Database(connection, text.path)
         try:
             _ = database.tables
         except sqlite3.Error as error:
@@ -206,6 +208,20 @@ def _connect(text: SourceText) -> sqlite3.Connection:
         data = data[: _FORMAT.start] + _ROLLBACK + data[_FORMAT.stop :]
     connection.deserialize(data)
     return connection
+
+
+def _unfinished(text: SourceText) -> list[Issue]:
+    """Changes that whoever wrote the database left in a log beside it; they are not read."""
+    if text.file is None or text.content is not None:
+        return []
+    logs = [text.file.with_name(text.file.name + end) for end in ("-wal", "-journal")]
+    return [
+        Issue(
+            Level.DATA_LOSS, f"{log.name} beside the file is not read: the export was not finished", Location(text.path)
+        )
+        for log in logs
+        if log.is_file() and log.stat().st_size
+    ]
 
 
 def quoted(name: str) -> str:

@@ -146,7 +146,9 @@ def _name_sets(database: Database, part: Part) -> None:
     _add_place(database, part, "src_kind", "_from", "memKind")
 
 
-def _name_graphs(_: Database, part: Part) -> None:
+def _name_graphs(database: Database, part: Part) -> None:
+    text = "CUDA graphs were traced as a whole: their kernels are not known; --cuda-graph-trace=node lists them"
+    database.issues.append(Issue(Level.INFO, text, Location(database.path, table=part.name)))
     part.columns["name"] = _labelled(part.figure("_graph"), {}, "[CUDA graph {}]")
     part.labels["name"] = "graphId"
 

@@ -17,7 +17,7 @@ NVTX: Final = "NVTX_EVENTS"
 _STYLES: Final = (("PushPop", "nvtx_pushpop_trace", (59, 70)), ("StartEnd", "nvtx_startend_trace", (60, 71)))
 """Style, report and event types (of the API, of an NVTXT file). ``nsys stats`` has a summary only of the second."""
 _DOMAIN_CREATE: Final = 75
-_FIELDS: Final = (plain("start", "start", "ns"), *THREAD, plain("_domain", "domainId"))
+_FIELDS: Final = (plain("start", "start", "ns"), *THREAD, plain("_domain", "domainId"), plain("_end", "end"))
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ def read_ranges(database: Database) -> tuple[list[Part], Ranges | None]:
         part.columns["_style"] = np.full(len(part), style, dtype=object)
         parts.append(part)
         if style == "PushPop":
-            ranges = nest(thread_of(part), part.figure("start"), part.figure("duration"), texts)
+            end = np.nan_to_num(part.figure("_end"), nan=np.inf)
+            ranges = nest(thread_of(part), part.figure("start"), end, texts)
     return parts, ranges
 
 
@@ -122,9 +123,8 @@ def _domains(database: Database) -> dict[tuple[float, float], str]:
     return found
 
 
-def nest(thread: Ints, start: Floats, duration: Floats, texts: Objects) -> Ranges:
+def nest(thread: Ints, start: Floats, end: Floats, texts: Objects) -> Ranges:
     """Ranges with their parents: one pass over each thread with a stack of what is open."""
-    end = start + duration
     order = np.lexsort((np.arange(len(start)), -end, start, thread))
     thread, start, end, texts = thread[order], start[order], end[order], texts[order]
     parent = np.full(len(order), -1, dtype=np.int64)

@@ -24,8 +24,7 @@ _SUMMED: Final = ("duration", "count", "min", "max", "avg")
 def too_many(database: Database, table: str, *, left_out: bool = False) -> bool:
     """True for a table that is not to be read row by row, which is said in an issue.
 
-    Args:
-        left_out: the caller has no summary of it either.
+    ``left_out`` where the caller has no summary of it either.
     """
     rows = database.count(table)
     if rows <= MAX_ROWS:
@@ -49,12 +48,8 @@ def sum_up(
 ) -> Part | None:
     """One row per combination of the ``groups`` that exist, None where nothing is there to sum up.
 
-    The row's number is that of the first row of its group. Median and deviation are left unknown: the database
-    would have to sort every group for them.
-
-    Args:
-        added: figures to add up beside the durations.
-        where: SQL condition.
+    The row's number is that of the first row of its group. Figures in ``added`` are added up beside the durations.
+    Median and deviation are left unknown: the database would have to sort every group for them.
     """
     if not database.has(table, *DURATION.needs):
         return None
@@ -66,7 +61,7 @@ def sum_up(
         *(f"SUM({item.expression})" for item in more),
     ]
     grouping = f"GROUP BY {', '.join(item.expression for item in keys)}" if keys else ""
-    sql = f"SELECT {', '.join(chosen)} FROM {quoted(table)} WHERE ({where}) AND {time} >= 0 {grouping}"
+    sql = f"SELECT {', '.join(chosen)} FROM {quoted(table)} WHERE ({where}) AND {time} >= 0 {grouping}"  # noqa: S608
     found = [row for row in database.fetch(sql, table) if row[2]]
     if not found:
         return None

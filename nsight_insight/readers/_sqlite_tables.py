@@ -123,4 +123,5 @@ def _typed(name: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def whole(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Integers; -1 where there is none."""
-    return np.nan_to_num(values, nan=-1.0).astype(np.int64)
+    integers: npt.NDArray[np.int64] = np.nan_to_num(values, nan=-1.0).astype(np.int64)
+    return integers

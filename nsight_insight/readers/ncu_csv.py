@@ -39,7 +39,7 @@ _OTHER_PAGES: Final = {
 
 def sniff(text: SourceText) -> float:
     """0.95 where a table of launches is in the text, less for ncu's other pages and for its bare progress lines."""
-    if text.data.startswith(_BINARY):
+    if text.magic.startswith(_BINARY):
         return 0.0
     for line in _suspects(text):
         if heading_of(line, 1):

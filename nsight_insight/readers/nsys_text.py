@@ -1,7 +1,7 @@
 """Tables that nsys prints for people, in every release since 2019.
 
-``nsys profile --stats=true``, ``nsys stats`` in its column, table, TSV, JSON and HTML forms, the ``nsys nvprof`` wrapper,
-and ``nsys analyze``; alone, or inside job logs and documents with anything around them.
+``nsys profile --stats=true``, ``nsys stats`` in its column, table, TSV, JSON and HTML forms, the ``nsys nvprof``
+wrapper, and ``nsys analyze``; alone, or inside job logs and documents with anything around them.
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ _HEADING: Final = re.compile(
 )
 _SHOWN: Final = 5
 _TOO_NEW: Final = (
-    "nvprof does not support GPUs of compute capability 8.0 and later: "
-    "there, nsys gives the times and ncu the metrics"
+    "nvprof does not support GPUs of compute capability 8.0 and later: there, nsys gives the times and ncu the metrics"
 )
 
 

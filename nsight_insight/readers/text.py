@@ -30,8 +30,9 @@ MAGIC_NUMBERS: Final = (
     b"\x28\xb5\x2f\xfd",
     b"BZh",
     b"\x7fELF",
+    b"PAR1",
 )
-"""Reports of Nsight Compute and Nsight Systems, SQLite, gzip, zip, xz, zstd, bzip2, ELF."""
+"""Reports of Nsight Compute and Nsight Systems, SQLite, gzip, zip, xz, zstd, bzip2, ELF, Parquet."""
 
 
 @dataclass

@@ -74,7 +74,7 @@ def block(text: str) -> list[str]:
 
 def flow(text: str) -> str:
     """One line of a text that does not keep its line breaks, made harmless."""
-    return " ".join(clean(word) for word in text.split())
+    return " ".join(filter(None, map(clean, text.split())))
 
 
 def kernels(names: Sequence[str], width: int) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from nsight_insight.model.issues import Issue, Level
+from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.text import clean
+from nsight_insight.reporters._machine import number
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -21,6 +23,7 @@ IN_FULL: Final = 4
 """More files than this get a line each."""
 NAMES: Final = 6
 GAPS: Final = 4
+_PLACE: Final = ("line", "column", "field", "table")
 _STYLES: Final = {"invalid": "error", "doubt": "warning", "note": "note"}
 _VERDICTS: Final = {
     "judged": "judged",
@@ -82,7 +85,7 @@ def _file(file: InspectedFile, page: Page) -> list[Text]:
 
 
 def _facts(file: InspectedFile, page: Page) -> Iterator[tuple[str, str]]:
-    yield "is", file.what + (f" {file.version}" if file.version else "") + (f" ({file.reader})" if file.reader else "")
+    yield "is", file.what + (f" ({file.reader})" if file.reader else "")
     if file.error:
         yield "error", file.error
     if file.advice:
@@ -184,11 +187,13 @@ def _group(label: str, reason: str, group: Sequence[RuleStatus], page: Page) -> 
     from nsight_insight.reporters._layout import labelled, wrap
 
     names = [status.rule for status in group]
+    count = fmt.count(len(names), "rule")
+    if not reason and not page.verbose:
+        return labelled(label, [Text(f"{count} (-v names them)")])
     shown = names if page.verbose else names[:NAMES]
     more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    why = f"{fmt.flow(reason)}: " if reason else ""
-    count = f"{len(names)} " if len(names) > 1 else ""
-    return labelled(label, wrap(Text(f"{count}{why}{', '.join(shown)}{more}"), page.body, 2))
+    why = f"{fmt.flow(reason)}: " if reason else f"{count}: "
+    return labelled(label, wrap(Text(f"{why}{', '.join(shown)}{more}"), page.body, 2))
 
 
 def _commands(inspection: Inspection) -> list[Text]:
@@ -211,20 +216,19 @@ def _others(issues: Sequence[Issue], page: Page) -> list[Text]:
 
 
 def inspection_dict(inspection: Inspection) -> dict[str, Any]:
-    """The inspection as plain lists, dictionaries, texts and numbers; times in ns, null for unknown."""
-    from dataclasses import asdict
+    """The inspection as plain data; times in ns, places as in reports, null: unknown."""
+    return {"schema_version": SCHEMA_VERSION, **_plain(inspection)}
 
-    from nsight_insight.reporters.json import number
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, Level):
-            return value.label
-        if isinstance(value, dict):
-            return {key: plain(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(item) for item in value]
-        if isinstance(value, str):
-            return clean(value)
-        return number(value) if isinstance(value, float) else value
-
-    return {"schema_version": SCHEMA_VERSION, **plain(asdict(inspection))}
+def _plain(value: Any) -> Any:
+    if isinstance(value, Location):
+        return {"file": clean(value.path), **{name: _plain(getattr(value, name)) for name in _PLACE}}
+    if isinstance(value, Level):
+        return value.label
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return clean(value)
+    return number(value) if isinstance(value, float) else value

@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from nsight_insight.model.text import clean
+from nsight_insight.reporters._json_accounts import account_object, ledger_object
 from nsight_insight.reporters._machine import number
 from nsight_insight.reporters.format import block
 
@@ -51,6 +52,8 @@ def to_dict(report: Report, top: int | None = None) -> Object:
         "devices": [clean(name) for name in report.devices],
         "totals": _totals(report.totals),
         "potential": _saving(report.potential),
+        "ledger": ledger_object(report.ledger),
+        "tensor_account": account_object(report.tensor_account),
         "findings": [_finding(finding) for finding in report.findings[:top]],
         "findings_total": len(report.findings),
         "suppressed": report.suppressed,

@@ -23,13 +23,15 @@ WIDTHS: Final = (60, 120)
 
 def render(report: Report, options: RenderOptions) -> str:
     """The report as text; ANSI colours only when ``options.color``."""
-    from nsight_insight.reporters import _layout, _overview
+    from nsight_insight.reporters import _accounts, _layout, _overview
 
     low, high = WIDTHS
     page = _layout.Page(min(max(options.width, low), high), options.verbose)
     blocks = [
         _overview.header(report, page),
         _overview.where_time_goes(report, page),
+        _accounts.ledger_lines(report, page),
+        _accounts.tensor_lines(report, page),
         _overview.summary(report, page),
         *_findings(report, page, options),
         _overview.not_judged(report, page),

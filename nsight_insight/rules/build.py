@@ -23,7 +23,7 @@ from nsight_insight.rules.model import (
     SavingRule,
     Verify,
 )
-from nsight_insight.views.facts import SCOPES
+from nsight_insight.views.facts import SCOPES, TRACE
 
 Path = tuple[str | int, ...]
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)(?::[\w -]+)?\}")
@@ -164,7 +164,10 @@ class _Builder:
             self.fault((*path, "resource"), f"resource must be one of {', '.join(RESOURCES)}")
         if upper is None or expected is None:
             return None
-        return SavingRule(upper, expected, resource, _flow(data.get("basis", "")))
+        base = str(data.get("base", "kernel"))
+        if base == "steady" and self.data.get("scope") != TRACE:
+            self.fault((*path, "base"), "only a rule of scope trace can save a share of the steady window")
+        return SavingRule(upper, expected, resource, _flow(data.get("basis", "")), base)
 
     def _remedies(self) -> tuple[RemedyRule, ...]:
         remedies = []

@@ -2,7 +2,8 @@
 
 On one kernel the largest saving per resource counts, and resources multiply what remains
 (``1 - prod(1 - x)``); over kernels savings add up; findings about the whole device add on top, and
-the sum never exceeds the time base (domain rule: Amdahl per kernel, then over the step).
+the sum never exceeds the time base (domain rule: Amdahl per kernel, then over the step). Findings about idle
+time add up, as their parts of it are disjoint, to at most the idle time, which then belongs to the base.
 """
 
 from __future__ import annotations
@@ -14,21 +15,31 @@ from nsight_insight.model.finding import Finding, Saving
 Key = tuple[int, str]
 
 
-def compose(findings: Sequence[Finding], base_ns: float) -> Saving:
-    """The composed bound of all findings over a time base in ns."""
-    expected, upper = _composed(findings, 0), _composed(findings, 1)
-    device = [finding for finding in findings if not finding.subject.members]
-    expected += sum(_largest_per_resource(device, 0))
-    upper += sum(_largest_per_resource(device, 1))
-    expected, upper = min(expected, base_ns), min(upper, base_ns)
+def compose(findings: Sequence[Finding], base_ns: float, idle_ns: float = 0.0) -> Saving:
+    """The composed bound of all findings.
+
+    Args:
+        findings: what was found.
+        base_ns: kernel time.
+        idle_ns: idle time that findings with a base of their own (the steady window) can save from.
+    """
+    idle = [finding for finding in findings if finding.saving.base_ns is not None]
+    device = [finding for finding in findings if not finding.subject.members and finding.saving.base_ns is None]
+    expected, upper = (
+        min(_composed(findings, which) + sum(_largest_per_resource(device, which)), base_ns)
+        + min(sum(_saved(finding, which) for finding in idle), idle_ns)
+        for which in (0, 1)
+    )
+    base = base_ns + idle_ns if idle else base_ns
     assumptions = tuple(dict.fromkeys(text for finding in findings for text in finding.saving.assumptions))
     return Saving(
         expected_ns=expected,
         upper_ns=upper,
-        share=expected / base_ns if base_ns > 0 else 0.0,
+        share=expected / base if base > 0 else 0.0,
         resource="all",
         basis="largest saving per resource and kernel; resources multiply what remains; kernels add up",
         assumptions=assumptions,
+        base_ns=base if idle else None,
     )
 
 
@@ -56,6 +67,9 @@ def _largest_per_resource(findings: Sequence[Finding], which: int) -> list[float
     largest: dict[tuple[int, str], float] = {}
     for finding in findings:
         key = (finding.subject.device, finding.saving.resource)
-        saved = (finding.saving.expected_ns, finding.saving.upper_ns)[which]
-        largest[key] = max(largest.get(key, 0.0), saved)
+        largest[key] = max(largest.get(key, 0.0), _saved(finding, which))
     return list(largest.values())
+
+
+def _saved(finding: Finding, which: int) -> float:
+    return (finding.saving.expected_ns, finding.saving.upper_ns)[which]

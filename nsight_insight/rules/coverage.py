@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NO_ORDER: Final = "needs the order of kernels: a trace, not a summary"
 NO_NSYS: Final = "needs an Nsight Systems capture; the input has none"
+NO_KERNELS: Final = "no kernel was recorded"
 NOTHING: Final = "nothing in the input is of its kind"
 
 
@@ -41,7 +42,8 @@ def _without_subjects(
     profile: Profile, rules: Mapping[str, Rule], views: Views, kernel_ns: float
 ) -> Iterator[NotEvaluated]:
     """Rules whose subjects the input cannot show: neighbours in a summary, the host side in an ncu profile."""
-    if not kernel_ns:
+    if not len(views[KERNEL]):
+        yield from _without_kernels(rules)
         return
     traced = any(source.tool != "ncu" for source in profile.sources)
     for rule in rules.values():
@@ -54,6 +56,14 @@ def _without_subjects(
             needs = needs_of(rule)
             command = collect_command(needs, None, "nsys")
             yield NotEvaluated(rule.id, rule.title, needs, reason, len(views[KERNEL]), kernel_ns, command)
+
+
+def _without_kernels(rules: Mapping[str, Rule]) -> Iterator[NotEvaluated]:
+    """A trace comes first: it says which kernels there are to measure."""
+    needs = ("duration", "start")
+    command = collect_command(needs, None, "nsys")
+    for rule in rules.values():
+        yield NotEvaluated(rule.id, rule.title, needs, NO_KERNELS, 0, 0.0, command)
 
 
 def _status(rule: Rule, outcome: Outcome | None, lacks: str | None, kernel_ns: float) -> RuleStatus:

@@ -13,15 +13,17 @@ from nsight_insight.config import Config, Threshold
 from nsight_insight.model.finding import SEVERITY_ORDER, Finding, Report
 from nsight_insight.model.profile import Profile
 from nsight_insight.model.units import parse_unit
+from nsight_insight.rules.accounts import accounts
 from nsight_insight.rules.compose import compose
 from nsight_insight.rules.evaluate import Outcome, evaluate
 from nsight_insight.rules.expr import Array
 from nsight_insight.rules.findings import Context, findings_of, refreshed
 from nsight_insight.rules.fold import fold
 from nsight_insight.rules.gaps import collect_all, gaps_of
+from nsight_insight.rules.host_bound import discounted
 from nsight_insight.rules.model import Param, Rule
 from nsight_insight.rules.suppress import suppress
-from nsight_insight.rules.totals import device_names, totals_of
+from nsight_insight.rules.totals import device_names, idle_ns, totals_of
 from nsight_insight.views.build import Views, build_all
 from nsight_insight.views.facts import TRACE, FactTable
 
@@ -48,6 +50,7 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     gaps = gaps_of(outcomes.values(), chosen.values(), profile, views, totals.kernel_ns)
     limit = config.min_saving or MIN_SAVING
     ranked = rank(finding for finding in told if limit.reached(finding.saving, finding.severity))
+    ledger, tensor_account = accounts(views, outcomes)
     return Report(
         version=__version__,
         sources=profile.sources,
@@ -57,11 +60,13 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
         not_evaluated=tuple(gaps),
         vendor_findings=profile.vendor,
         issues=(*profile.issues, *notes),
-        potential=compose(ranked, totals.kernel_ns),
+        potential=compose(ranked, totals.kernel_ns, idle_ns(totals)),
         rules_evaluated=len(outcomes),
         suppressed=hidden,
         collect=collect_all(gaps, profile),
         below_threshold=len(told) - len(ranked),
+        ledger=ledger,
+        tensor_account=tensor_account,
     )
 
 
@@ -70,7 +75,7 @@ def outcomes_of(profile: Profile, rules: Iterable[Rule], views: Views) -> Iterat
     for rule in rules:
         table = views[rule.scope]
         if len(table):
-            yield evaluate(rule, table, views[TRACE], _tools(profile, table))
+            yield discounted(evaluate(rule, table, views[TRACE], _tools(profile, table)), views[TRACE])
 
 
 def choose(rules: Mapping[str, Rule], config: Config) -> dict[str, Rule]:

@@ -20,6 +20,7 @@ from nsight_insight.rules.evaluate import Outcome, expand
 from nsight_insight.rules.evidence import clause_evidence
 from nsight_insight.rules.expr import Array
 from nsight_insight.rules.grouping import group_value
+from nsight_insight.rules.host_bound import note
 from nsight_insight.rules.model import Clause, RemedyRule
 from nsight_insight.views.facts import TRACE, FactTable, Ints
 
@@ -146,13 +147,16 @@ class _Group:
     def _saving(self, expected: Array, upper: Array, resource: str, basis: str,
                 assumptions: tuple[str, ...]) -> Saving:  # fmt: skip
         total = float(np.nansum(expected[self.rows]))
+        steady = self.rule.saving.base == "steady"
+        base = float(np.nansum(self.outcome.scope["steady_window"][self.rows])) if steady else self.context.base_seconds
         return Saving(
             expected_ns=total * NS,
             upper_ns=float(np.nansum(upper[self.rows])) * NS,
-            share=_ratio(total, self.context.base_seconds),
+            share=_ratio(total, base),
             resource=resource,
             basis=basis,
             assumptions=assumptions,
+            base_ns=base * NS if steady else None,
         )
 
     def _assumptions(self) -> tuple[str, ...]:
@@ -164,6 +168,7 @@ class _Group:
             held = doubt.condition(self.outcome.scope)
             if held[self.lead if len(held) > 1 else 0] == 1.0:
                 texts.append(self._text(doubt.text, None))
+        texts += filter(None, [note(saving.resource, int(self.table.devices[self.lead]), self.context.device_facts)])
         return tuple(dict.fromkeys(texts))
 
     def _remedies(self, assumptions: tuple[str, ...]) -> tuple[Remedy, ...]:

@@ -40,12 +40,16 @@ class Clause:
 
 @dataclass(frozen=True)
 class SavingRule:
-    """How much time: two expressions in seconds, the resource relieved and where the formula is from."""
+    """How much time: two expressions in seconds, the resource relieved and where the formula is from.
+
+    ``base`` says of what the saving is a share: ``kernel`` time, or ``steady``, the device's steady window.
+    """
 
     upper: Expression
     expected: Expression
     resource: str
     basis: str
+    base: str = "kernel"
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class SavingModel(_Strict):
     expected: Scalar
     resource: Literal["math", "memory", "latency", "occupancy", "launch", "host", "copy", "work"]
     basis: Text
+    base: Literal["kernel", "steady"] = "kernel"
 
 
 class RemedySavingModel(_Strict):

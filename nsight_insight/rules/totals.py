@@ -31,6 +31,13 @@ def totals_of(profile: Profile, trace: FactTable) -> Totals:
     )
 
 
+def idle_ns(totals: Totals) -> float:
+    """Idle time of the steady windows; 0 where no input says."""
+    if totals.steady_window_ns is None or totals.steady_busy_ns is None:
+        return 0.0
+    return max(totals.steady_window_ns - totals.steady_busy_ns, 0.0)
+
+
 def _sum(trace: FactTable, name: str) -> float | None:
     values = trace.values.get(name)
     if values is None or not len(values) or np.isnan(values).all():

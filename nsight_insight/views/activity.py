@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -149,6 +150,14 @@ class Activities:
     def block(self) -> Floats:
         """Threads per block."""
         return _product(self, "block")
+
+    def named(self, rows: Ints, wanted: Callable[[str], bool]) -> Bools:
+        """True at ``rows`` whose name is wanted; asked once per distinct name."""
+        import pandas as pd
+
+        codes, names = pd.factorize(self.column("name")[rows])
+        found: Bools = np.array([wanted(str(name)) for name in names] or [False], dtype=bool)[codes]
+        return found
 
     def words(self, name: str, rows: Ints) -> Array:
         """A text column at ``rows``: None where it is empty."""

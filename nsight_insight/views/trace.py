@@ -13,7 +13,9 @@ from nsight_insight.views.copies import copy_facts
 from nsight_insight.views.facts import TRACE, Array, Bools, FactTable, Ints, empty_table
 from nsight_insight.views.gpu import device_columns
 from nsight_insight.views.groups import single
+from nsight_insight.views.idle import idle_facts
 from nsight_insight.views.kernel_totals import kernel_facts
+from nsight_insight.views.overlap import graph_facts, overlap_facts, steady_overlap_facts, step_facts
 from nsight_insight.views.steps import find_steps
 from nsight_insight.views.timeline import Window, window
 from nsight_insight.views.totals import Totals
@@ -51,6 +53,7 @@ def _measure(acts: Activities, subject: _Device) -> None:
     calls = _rows(acts, subject, Kind.API)
     if calls is not None:
         api_facts(acts, calls, subject.totals, steady)
+    graph_facts(acts, calls, subject.kernels, subject.totals)
 
 
 def _rows(acts: Activities, subject: _Device, *kinds: Kind) -> Ints | None:
@@ -96,7 +99,9 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
         return None
     begin = acts.column("start")[active]
     end = begin + np.nan_to_num(acts.column("duration")[active])
-    _window_facts(totals, "", window(begin, end, float(start.min()), float(end.max())))
+    whole = window(begin, end, float(start.min()), float(end.max()))
+    _window_facts(totals, "", whole)
+    overlap_facts(acts, rows, active, whole, totals)
     steady = steps.steady() if steps is not None else None
     if steps is None or steps.edges is None or steady is None:
         return None
@@ -106,6 +111,9 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
     totals.set("steady_steps", float(steady[1] - steady[0]))
     totals.add("steady_launches", rows, acts.count(rows), inside)
     totals.add("steady_kernel_time", rows, acts.seconds(rows), inside)
+    step_facts(steps, totals)
+    steady_overlap_facts(acts, rows, found, totals)
+    idle_facts(acts, active, found, totals)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from nsight_insight.model.units import BYTES, NUMBER, TIME
+from nsight_insight.model.units import BYTES, FRACTION, NUMBER, TIME
 from nsight_insight.views.facts import FAMILIES, SEQUENCE, TRACE
 from nsight_insight.views.vocabulary import numbers, texts
 
@@ -88,6 +88,42 @@ _DERIVED_TIMES: Final = numbers(
     ("master_cast_time", "estimate of the casts FP32 master weights need", ("duration",)),
 )
 
+_API_GAPS: Final = ("api", "start", "correlation")
+_IDLE_TIMES: Final = (
+    *numbers(
+        _TRACE, TIME,
+        ("idle_launch_time", "steady idle time in which the host was still launching the next work", _API_GAPS),
+        ("idle_sync_time", "the same, had the host not waited for the GPU before but launched ahead", _API_GAPS),
+        ("idle_allocation_time", "steady idle time with the launching thread in an allocation call", _API_GAPS),
+        ("idle_module_time", "steady idle time with the launching thread loading or compiling GPU code", _API_GAPS),
+        ("idle_copy_time", "steady idle time with the launching thread in a copy call", _API_GAPS),
+        ("idle_data_time", "steady idle time with the launching thread in a range that prepares data", _API_GAPS),
+        ("idle_host_time", "steady idle gaps over 1 ms that no call or range of the host explains", _API_GAPS),
+        ("idle_queued_time", "steady idle time with the next work already launched: the GPU's own", ("correlation",)),
+        ("idle_unknown_time", "steady idle time for which the input does not say what the host did", ("start",)),
+        ("median_gap", "median idle gap in the steady window", ("start",)),
+        ("step_median", "median length of the steady steps", ("start",)),
+        ("step_max", "longest steady step", ("start",)),
+        ("slow_step_time", "time of slow steady steps beyond the median", ("start",)),
+        ("comm_time", "collective kernels in the window", ("start",)),
+        ("comm_exposed_time", "collectives with no other kernel running on the device", ("start",)),
+        ("steady_comm_time", "collective kernels in the steady window", ("start",)),
+        ("steady_comm_exposed_time", "exposed collectives in the steady window", ("start",)),
+    ),
+    *numbers(
+        _TRACE, FRACTION,
+        ("idle_share", "idle part of the steady window", ("start",)),
+        ("host_bound_share", "part of the steady window in which the GPU waited for the host", ("correlation",)),
+    ),
+    *numbers(
+        _TRACE, NUMBER,
+        ("gaps", "idle gaps in the steady window", ("start",)),
+        ("slow_steps", "steady steps longer than 1.5 medians", ("start",)),
+        ("concurrency", "sum of durations over busy time: 1 when nothing ran at the same time", ("start",)),
+        ("graph_launches", "launches of CUDA graphs", ("api",)),
+    ),
+)  # fmt: skip
+
 _COUNTS: Final = (
     *numbers(_TRACE, NUMBER, ("launches", "kernel launches", ()), column="count"),
     *numbers(
@@ -125,4 +161,4 @@ _BYTES: Final = numbers(
     column="bytes",
 )
 
-TRACE_FACTS: Final = (*_KERNEL_TIMES, *_COPY_TIMES, *_API_TIMES, *_DERIVED_TIMES, *_COUNTS, *_BYTES)
+TRACE_FACTS: Final = (*_KERNEL_TIMES, *_COPY_TIMES, *_API_TIMES, *_DERIVED_TIMES, *_IDLE_TIMES, *_COUNTS, *_BYTES)

@@ -1,0 +1,41 @@
+"""
+id: P52
+tool: nsys
+title: Batches prepared by the training loop itself
+planted: the GPU waits while the host sleeps 4 ms for each batch
+cure: a thread prepares the next batches meanwhile
+expect: ["idle/*"]
+wrong: precision; launch overhead; copies
+"""
+
+import queue
+import threading
+import time
+
+import torch
+
+
+def make(device):
+    weights = [(torch.randn(4096, 4096, device=device) / 64).bfloat16() for _ in range(12)]
+    batches = [torch.randn(4096, 4096, device=device).bfloat16() for _ in range(2)]
+
+    def load(number):
+        time.sleep(0.004)
+        return batches[number % 2]
+
+    def work(y):
+        for w in weights:
+            y = y @ w
+        if device.type == "cuda":
+            torch.cuda.current_stream().synchronize()
+
+    ready = queue.Queue(maxsize=4)
+
+    def produce():
+        number = 0
+        while True:
+            ready.put(load(number))
+            number += 1
+
+    threading.Thread(target=produce, daemon=True).start()
+    return lambda step: work(load(step)), lambda step: work(ready.get())

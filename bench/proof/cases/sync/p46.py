@@ -1,0 +1,37 @@
+"""
+id: P46
+tool: nsys
+title: Loss checked on the host in every step
+planted: isnan, isinf and item of the loss, each waits for the GPU
+cure: the check kept on the device, read once in a hundred steps
+expect: [sync/frequent-synchronization]
+wrong: precision; copies
+remains: {launch/tiny-kernels: the model is small on purpose, launch/host-bound: the model is small on purpose, tensor-core/small-matrix-kernels: the model is small on purpose}
+"""
+
+import torch
+
+
+def make(device):
+    x = torch.randn(512, 512, device=device).bfloat16()
+    weights = [(torch.randn(512, 512, device=device) / 23).bfloat16() for _ in range(6)]
+    bad_values = torch.zeros((), device=device, dtype=torch.bool)
+
+    def loss():
+        y = x
+        for w in weights:
+            y = torch.relu(y @ w)
+        return y.float().square().mean()
+
+    def checking():
+        for _ in range(4):
+            value = loss()
+            if torch.isnan(value) or torch.isinf(value):
+                raise ValueError
+            value.item()
+
+    def keeping():
+        for _ in range(4):
+            bad_values.logical_or_(torch.isfinite(loss()).logical_not_())
+
+    return lambda step: checking(), lambda step: keeping()
