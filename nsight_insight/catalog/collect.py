@@ -21,21 +21,17 @@ LAUNCHES: Final = 200
 MAX_KERNELS: Final = 8
 """Kernel names in one filter; more make the command unreadable, and the filter is there to save time."""
 
-_TRACE: Final = "cuda_gpu_trace"
-_REPORTS: Final[Mapping[str, str]] = {
-    "memcpy": _TRACE,
-    "memcpy_kind": _TRACE,
-    "memcpy_bytes": _TRACE,
-    "start": _TRACE,
-    "min": _TRACE,
-    "max": _TRACE,
-    "cc": _TRACE,
-    "api": "cuda_api_sum",
-    "api_trace": "cuda_api_trace",
-    "api_duration": "cuda_kern_exec_trace",
-    "queue_duration": "cuda_kern_exec_trace",
+_TRACE: Final = ("cuda_gpu_trace",)
+_REPORTS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("memcpy", "memcpy_kind", "memcpy_bytes", "start", "min", "max", "cc"), _TRACE),
+    "api": ("cuda_api_sum",),
+    "api_trace": ("cuda_api_trace",),
+    "correlation": (*_TRACE, "cuda_api_trace"),
+    "nvtx": (*_TRACE, "nvtx_pushpop_trace"),
+    "api_duration": ("cuda_kern_exec_trace",),
+    "queue_duration": ("cuda_kern_exec_trace",),
 }
-"""What ``needs`` of the views' facts call it -> the ``nsys stats`` report that holds it."""
+"""What ``needs`` of the views' facts call it -> the ``nsys stats`` reports that hold it."""
 _CHIPS: Final = (7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3, 12.0)
 """Compute capabilities weighed where a profile does not name its GPU."""
 _PLAIN_RANGE: Final = re.compile(r"[\w.:=#-]+(?: [\w.:=#-]+)*", re.ASCII)
@@ -91,7 +87,7 @@ def collect_command(
     for name in dict.fromkeys(metrics):
         counters = _counters(name)
         if name in _REPORTS or (tool == "nsys" and name in load_columns()):
-            reports.append(_REPORTS.get(name, _TRACE))
+            reports += _REPORTS.get(name, _TRACE)
         wanted += [] if tool == "nsys" and name in load_columns() else counters
     commands = [_ncu(wanted, cc, kernels, target), *_nsys(reports, target)]
     return "\n".join(filter(None, commands))

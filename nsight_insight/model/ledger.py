@@ -94,10 +94,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Balance:
-    """Time in conversions against what narrow operands save.
+    """Time in casts against what narrow operands save; quantizing is not counted, it saves memory too.
 
     Attributes:
-        cost_ns: casts, quantize and dequantize kernels.
+        cost_ns: casts.
         narrow_ns: matrix kernels with operands of at most 16 bits.
         other_ns: other kernels with such operands, which is also what they save at most: half the bytes.
     """

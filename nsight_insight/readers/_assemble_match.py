@@ -27,6 +27,7 @@ class Part:
         durations: ns per row, sorted.
         quantum: last printed digit of a duration in ns, 0 when it is whole nanoseconds.
         slack: how far the sum of durations may be off for the digits printed, 0 when exact.
+        relative: part of itself by which a duration may be off, for tools that print significant digits.
         reader: what read the table.
         database: True where the figures were not rounded for print.
     """
@@ -40,6 +41,7 @@ class Part:
     slack: float = 0.0
     reader: str = ""
     database: bool = False
+    relative: float = 0.0
 
     @property
     def total(self) -> float:
@@ -93,11 +95,15 @@ def repeated(parts: Sequence[Part]) -> list[Part]:
     they the same, they would be equal.
     """
     found: list[Part] = []
-    for part in sorted(in_order(parts), key=lambda part: (-part.quantum, len(part.rows), part.database)):
+    for part in sorted(in_order(parts), key=_coarsest_first):
         others = [other for other in parts if other is not part and other not in found]
         if any(_same_table(part, other) for other in others) or _in_pieces(part, others):
             found.append(part)
     return found
+
+
+def _coarsest_first(part: Part) -> tuple[float, float, int, bool]:
+    return -part.relative, -part.quantum, len(part.rows), part.database
 
 
 def _same_table(part: Part, other: Part) -> bool:
@@ -105,9 +111,9 @@ def _same_table(part: Part, other: Part) -> bool:
         return agree([part], [other])
     if part.reader != other.reader and np.array_equal(part.durations, other.durations):
         return True
-    reach = 0.51 * (part.quantum + other.quantum)
+    reach = 0.51 * (part.quantum + other.quantum) + (part.relative + other.relative) * part.durations
     return (
-        part.quantum != other.quantum
+        (part.quantum, part.relative) != (other.quantum, other.relative)
         and part.launches == other.launches
         and bool((np.abs(part.durations - other.durations) <= reach).all())
     )

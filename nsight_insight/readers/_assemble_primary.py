@@ -39,8 +39,12 @@ _UNTIMED: Final = ("nvprof-metrics",)
 """Reports that describe kernels without saying how long they took."""
 _WITHIN_RANGES: Final = "nvprof-nvtx"
 """What ran inside NVTX ranges, all of it in nvprof's summary too."""
+_PAGES_MOVED: Final = "nvprof-unified-memory"
+"""Copies that no other report of nvprof holds."""
 _NVPROF_DIGITS: Final = 1e-4
 """nvprof prints five significant digits: a value may be off by this part of itself."""
+_NVPROF_DECIMALS: Final = 1e-6
+"""nvprof prints six decimals in CSV."""
 _PRINTED_DECIMALS: Final = 1e-4
 """nsys prints four decimals with --timeunit other than nsec."""
 _AVERAGE_DECIMALS: Final = 0.1
@@ -79,21 +83,22 @@ def _part(data: Stack, source: int, rows: Array) -> Part:
     table = data.sources[source]
     return Part(
         source, table.report, rows, int(counts.sum()), np.sort(durations), quantum, slack,
-        table.reader, bool(table.table),
+        table.reader, bool(table.table), _NVPROF_DIGITS if quantum == 0.0 and table.tool == "nvprof" else 0.0,
     )  # fmt: skip
 
 
 def _precision(data: Stack, source: int, durations: Array, counts: Array) -> tuple[float, float]:
     """Last printed digit of a duration, and the error of their sum to expect (rounding errors are independent)."""
     columns = data.sources[source].columns
-    if data.sources[source].tool == "nvprof":
-        return 1.0, _NVPROF_DIGITS * float(np.sqrt((durations**2).sum()))
     if "duration" not in columns and "avg" in columns:
         return _AVERAGE_DECIMALS, float(np.sqrt(((_AVERAGE_DECIMALS * counts) ** 2 + 1.0).sum()))
     unit = parse_unit(columns["duration"][0].unit) if "duration" in columns else None
+    nvprof = data.sources[source].tool == "nvprof"
+    if nvprof and (unit is None or not unit.name):
+        return 0.0, _NVPROF_DIGITS * float(np.sqrt((durations**2).sum()))
     if unit is None or not unit.name or unit.scale <= 1e-9:
         return 0.0, 0.0
-    quantum = unit.scale * 1e9 * _PRINTED_DECIMALS
+    quantum = unit.scale * 1e9 * (_NVPROF_DECIMALS if nvprof else _PRINTED_DECIMALS)
     return quantum, quantum * float(np.sqrt(len(durations)))
 
 
@@ -122,6 +127,8 @@ def _note_captures(data: Stack, kind: Kind, chosen: Sequence[Part], reports: Seq
     """Say it when rows of several reports, or several tables of kernels, are added up."""
     used = [report for report in reports if any(part.report == report for part in chosen)]
     for report in used[1:]:
+        if report == _PAGES_MOVED:
+            continue
         part = in_order(part for part in chosen if part.report == report)[0]
         text = (
             f"{report}: {part.total:.0f} ns in {part.launches} {kind.value} rows agree with no {used[0]} table; "

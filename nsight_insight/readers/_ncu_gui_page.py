@@ -80,7 +80,8 @@ def page_of(fields: Sequence[Field], line: int) -> Page:
     texts = dict(_texts(by_label, launches))
     names = [field for label in (ORIGINAL, MANGLED, DEMANGLED, FUNCTION) if (field := by_label.get(label))]
     origins = {NAME: _origin(names[0])} if names else {}
-    origins |= {heading: _origin(by_label[heading]) for heading in (ID, GRID, BLOCK) if heading in by_label}
+    places = {heading: by_label.get(_LABELS.get(heading, heading)) for heading in texts}
+    origins |= {heading: _origin(field) for heading, field in places.items() if field}
     return Page(
         RAW, line, _lines(fields, launches), texts, origins, dict(_printed(fields)),
         frozenset(field.label for field in fields),

@@ -38,6 +38,7 @@ class Field:
     key: str
     target: str
     position: int
+    column: int
     scale: float = 1.0
 
     @property
@@ -47,7 +48,7 @@ class Field:
 
     @property
     def origin(self) -> ColumnOrigin:
-        return ColumnOrigin(self.heading.text, self.position + 1, self.heading.unit)
+        return ColumnOrigin(self.heading.text, self.column, self.heading.unit)
 
 
 @dataclass
@@ -102,10 +103,10 @@ def _wanted(block: Block, report: ReportFormat, path: str) -> tuple[list[Field],
         heading = block.headings[places[key]]
         scale = _scale(target, heading.unit or report.units.get(key, ""), default)
         if scale is None:
-            location = Location(path, block.line, places[key] + 1, heading.text)
+            location = Location(path, block.line, block.column(places[key]), heading.text)
             issues.append(Issue(Level.DATA_LOSS, f"column left out, its unit {heading.unit!r} is unknown", location))
         else:
-            found.append(Field(heading, key, target, places[key], scale))
+            found.append(Field(heading, key, target, places[key], block.column(places[key]), scale))
     return found, issues
 
 
@@ -140,7 +141,7 @@ def _usable_rows(
             keep[bad] = False
             rows = "a row" if len(bad) == 1 else f"{len(bad)} rows"
             text = f"{report.name}: {rows} skipped, no valid number under {item.heading.text!r}"
-            location = Location(path, block.numbers[int(bad[0])], item.position + 1, item.heading.text)
+            location = Location(path, block.numbers[int(bad[0])], item.column, item.heading.text)
             issues.append(Issue(Level.DATA_LOSS, text, location))
     return np.flatnonzero(keep), issues
 
@@ -174,7 +175,7 @@ def _note_gaps(builder: Builder, item: Field, codes: Codes, column: str) -> None
     if len(wrong):
         cells = "a cell" if len(wrong) == 1 else f"{len(wrong)} cells"
         text = f"{builder.report.name}: {cells} left out, not a number"
-        location = Location(builder.path, builder.line(int(wrong[0])), item.position + 1, item.heading.text)
+        location = Location(builder.path, builder.line(int(wrong[0])), item.column, item.heading.text)
         builder.issues.append(Issue(Level.DATA_LOSS, text, location))
 
 
@@ -227,7 +228,7 @@ def _add_gpu(builder: Builder, item: Field, cells: Objects) -> None:
             found = _GPU.fullmatch(cell)
             seen[cell] = int(found[2]) if found else -1
             if found and seen[cell] >= 0:
-                place = Location(builder.path, builder.line(row), item.position + 1, item.heading.text)
+                place = Location(builder.path, builder.line(row), item.column, item.heading.text)
                 builder.devices.append(Device(seen[cell], found[1], location=place))
         indices[row] = seen[cell]
     builder.columns["device"] = indices

@@ -44,6 +44,8 @@ class Grid:
         bad: first and last line of each run of lines that are no row.
         banner: report name that stood before the table, "" when none.
         plain: the numbers are in C notation, whatever the locale.
+        columns: character column of each heading where the cells stand below each other.
+        spread: every cell has a line of its own below that of its row.
     """
 
     reader: str
@@ -55,6 +57,8 @@ class Grid:
     banner: str = ""
     version: str = ""
     plain: bool = False
+    columns: Sequence[int] = ()
+    spread: bool = False
 
     def __post_init__(self) -> None:
         self.candidates: list[ReportFormat] = fitting_reports(self.headings)
@@ -102,7 +106,7 @@ class Grid:
         csv.writer(records, lineterminator="").writerows(zip(*self._columns(style), strict=True))
         return Block(
             self.line, self.headings, self.candidates, self.banner, self.version, records, self.numbers, self.bad,
-            reader=self.reader,
+            reader=self.reader, columns=self.columns, spread=self.spread,
         )  # fmt: skip
 
     def _columns(self, style: Style) -> Iterator[list[str]]:

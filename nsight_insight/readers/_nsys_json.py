@@ -49,13 +49,18 @@ def _grid(text: str, at: int, ends: list[int], reader: str) -> tuple[Grid | None
         try:
             item, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            if grid is not None:
-                grid.add_bad(number)
-            return grid, at
+            if grid is None:
+                return None, at
+            grid.add_bad(number)
+            gap = text.find("\n\n", at)  # what is left of a broken array belongs to no other table
+            return grid, gap if gap >= 0 else len(text)
+        spread = text.count("\n", at, end) == len(item) + 1 if isinstance(item, dict) else False
         if grid is None:
             grid = _opened(item, number, reader)
             if grid is None:
                 return None, end
+            grid.spread = spread
+        grid.spread &= spread
         _add(grid, item, number)
         at = _skip(text, end)
         if text[at : at + 1] != ",":

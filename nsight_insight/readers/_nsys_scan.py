@@ -40,6 +40,8 @@ class Block:
         numbers: first line of each record.
         bad: first line, last line and reason of each run of lines that are no such record.
         reader: the reader that stands for the form the table was printed in.
+        columns: character column of each heading where the cells stand below each other, else empty.
+        spread: every cell has a line of its own, in the order of the headings, below the line of its row.
     """
 
     line: int
@@ -51,6 +53,12 @@ class Block:
     numbers: list[int] = field(default_factory=list)
     bad: list[tuple[int, int]] = field(default_factory=list)
     reader: str = "nsys_csv"
+    columns: Sequence[int] = ()
+    spread: bool = False
+
+    def column(self, position: int) -> int:
+        """Where the cells of a heading stand: field number in a record, character column in plain text."""
+        return self.columns[position] if self.columns else position + 1
 
 
 @dataclass

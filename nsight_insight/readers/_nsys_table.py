@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from nsight_insight.catalog.nsys_reports import ReportFormat, choose_report
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.missing import Missing
-from nsight_insight.model.profile import Source, Table
+from nsight_insight.model.profile import ColumnOrigin, Ints, Source, Table
 from nsight_insight.model.units import parse_unit
 from nsight_insight.readers._coarse_starts import coarse_starts
 from nsight_insight.readers._nsys_cells import Objects
@@ -161,10 +162,18 @@ def _drop_unknown_kinds(builder: Builder) -> None:
         builder.reasons = {name: codes[keep] for name, codes in builder.reasons.items()}
 
 
+def _own_line(origin: ColumnOrigin, lines: Ints) -> ColumnOrigin:
+    """A column whose cells stand as many lines below their rows as the heading is from the first one, and one more."""
+    return replace(origin, column=None, lines=lines + (origin.column or 0))
+
+
 def _table(builder: Builder) -> Table:
     rows = len(builder.rows)
     builder.columns["line"] = np.array([builder.line(row) for row in range(rows)], dtype=np.int64)
     origins = {name: origins for name, origins in builder.origins.items() if origins}
+    if builder.block.spread:
+        lines = builder.columns["line"]
+        origins = {name: tuple(_own_line(origin, lines) for origin in found) for name, found in origins.items()}
     source = Source(
         path=builder.path,
         reader=builder.block.reader,

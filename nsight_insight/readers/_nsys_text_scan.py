@@ -152,8 +152,9 @@ class _Scanner:
             if any(heading.unit in TIME_UNITS for heading in headings):
                 self.found.unknown.append((number, headings))
             return
-        tabs = not isinstance(layout, Columns | Boxes)
-        grid = Grid(READER, number, headings, banner=self.banner, version=self.version, plain=tabs)
+        spans = layout.spans if isinstance(layout, Columns | Boxes) else ()
+        places = [start + 1 for start, _ in spans]
+        grid = Grid(READER, number, headings, banner=self.banner, version=self.version, plain=not spans, columns=places)
         if isinstance(layout, Columns):
             layout = replace(layout, loose=all_but_last(list(grid.figures), len(headings)))
         self.grid, self.layout, self.banner = grid, layout, ""

@@ -94,10 +94,13 @@ def _add_metrics(table: Table, kernels: _Kernels, counts: np.ndarray[tuple[int],
         if known.metric.combine == "sum":
             values = values * np.where(counts > 0, counts, np.nan)
         table.columns[known.metric.name] = values
-        origins[known.metric.name] = (ColumnOrigin(name, place + 1, "", np.array(lines, dtype=np.int64)),)
+        columns = [0 if row is None else part.columns[row][place] for row in found]
+        origins[known.metric.name] = (
+            ColumnOrigin(name, None, "", np.array(lines, dtype=np.int64), np.array(columns, dtype=np.int64)),
+        )
         if codes.any():
             reasons[known.metric.name] = codes
-        issues += _impossible(codes, lines, known, table.source.path, place)
+        issues += _impossible(codes, lines, known, table.source.path)
     table.source = replace(table.source, columns=origins, reasons=reasons)
     return issues
 
@@ -114,10 +117,10 @@ def _value(cell: str, known: NvprofMetric) -> tuple[float, Missing]:
 
 
 def _impossible(
-    codes: np.ndarray[tuple[int], np.dtype[np.uint8]], lines: list[int], known: NvprofMetric, path: str, place: int
+    codes: np.ndarray[tuple[int], np.dtype[np.uint8]], lines: list[int], known: NvprofMetric, path: str
 ) -> list[Issue]:
     rows = np.flatnonzero(codes == Missing.IMPOSSIBLE)
     if not len(rows):
         return []
     text = f"{_REPORT}: {known.name} is larger than it can be for {len(rows)} kernels; left out"
-    return [Issue(Level.DATA_LOSS, text, Location(path, lines[int(rows[0])], place + 1, known.name))]
+    return [Issue(Level.DATA_LOSS, text, Location(path, lines[int(rows[0])], field=known.name))]

@@ -37,6 +37,7 @@ class Part:
         units: unit of each column where a row below the headings names them, "" elsewhere.
         rows: cells, as many as there are headings.
         groups: per row the type of a summary (``GPU activities``), or ``device`` and ``kernel`` of a metric.
+        columns: per row the place of each cell: field number in CSV, character column in text.
         bad: lines that are no row.
         process: process id, -1 unknown.
         nvtx: the NVTX range whose part of the work the table repeats, "" for a table of all work.
@@ -51,6 +52,7 @@ class Part:
     nvtx: str = ""
     rows: list[list[str]] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    columns: list[list[int]] = field(default_factory=list)
     groups: list[tuple[str, str]] = field(default_factory=list)
     bad: list[int] = field(default_factory=list)
 
@@ -158,13 +160,15 @@ class _Scanner:
         self.found.parts.append(self.part)
 
     def take_row(self, part: Part, line: str, number: int) -> None:
-        cells = self.cells(part, line)
-        if cells is not None and part.comma and not part.rows and _is_units(cells):
+        found = self.cells(part, line)
+        cells = [cell for cell, _ in found or ()]
+        if found and part.comma and not part.rows and _is_units(cells):
             part.units = cells
-        elif cells is not None and _is_row(part, cells):
+        elif found and _is_row(part, cells):
             self.closed = False
             part.rows.append(cells)
             part.numbers.append(number)
+            part.columns.append([column for _, column in found])
             part.groups.append(self.group_of(part, cells))
             self.group = part.groups[-1][1] if part.form == "summary" else self.group
         elif not self.closed and _begins_like_row(line):
@@ -172,16 +176,18 @@ class _Scanner:
         else:
             self.closed = True
 
-    def cells(self, part: Part, line: str) -> list[str] | None:
+    def cells(self, part: Part, line: str) -> list[tuple[str, int]] | None:
+        """Cells and where they stand; None for a line with fewer of them."""
         count = len(part.headings)
         if part.comma:
-            return _fitted(_csv(line) or [], part)
+            fields = _fitted(_csv(line) or [], part)
+            return [(cell, place) for place, cell in enumerate(fields, 1)] if fields else None
+        group: list[tuple[str, int]] = []
         if part.form == "summary" and "Type" in part.headings:
             found = _GROUP.match(line)
-            group, line = (found[1], line[found.end() :]) if found else (self.group, line)
-            cells = _GAP.split(line.strip(), maxsplit=count - 2)
-            return [group, *cells] if len(cells) == count - 1 else None
-        cells = _GAP.split(line.strip(), maxsplit=count - 1)
+            group = [(found[1] if found else self.group, 1)]
+            line = " " * found.end() + line[found.end() :] if found else line
+        cells = [*group, *_split(line, count - len(group))]
         return cells if len(cells) == count else None
 
     def group_of(self, part: Part, cells: list[str]) -> tuple[str, str]:
@@ -195,6 +201,19 @@ class _Scanner:
             self.device if device is None else cells[device],
             self.kernel if kernel is None else cells[kernel],
         )
+
+
+def _split(line: str, count: int) -> list[tuple[str, int]]:
+    """At most ``count`` cells between two blanks or more, with their character columns."""
+    cells: list[tuple[str, int]] = []
+    line = line.rstrip()
+    at = len(line) - len(line.lstrip())
+    for gap in _GAP.finditer(line, at):
+        if len(cells) == count - 1:
+            break
+        cells.append((line[at : gap.start()], at + 1))
+        at = gap.end()
+    return [*cells, (line[at:], at + 1)]
 
 
 def _csv(line: str) -> list[str] | None:

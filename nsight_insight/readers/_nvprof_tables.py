@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -65,7 +65,16 @@ class Rows:
 
     def origin(self, place: int) -> tuple[ColumnOrigin, ...]:
         """Where a column stands."""
-        return (ColumnOrigin(self.part.headings[place], place + 1, self.part.units[place]),)
+        heading, unit = self.part.headings[place], self.part.units[place]
+        if self.part.comma:
+            return (ColumnOrigin(heading, place + 1, unit),)
+        columns = np.array([row[place] for row in self.part.columns], dtype=np.int64)
+        return (ColumnOrigin(heading, None, unit, columns=columns),)
+
+    def place(self, row: int, place: int) -> Location:
+        """One cell."""
+        part = self.part
+        return Location(self.path, part.numbers[row], part.columns[row][place], part.headings[place])
 
 
 def timed_table(part: Part, path: str) -> tuple[Table, list[Issue]]:
@@ -127,7 +136,7 @@ def _note_gaps(rows: Rows, column: str, codes: npt.NDArray[np.uint8], place: int
     wrong = np.flatnonzero(codes == Missing.UNPARSABLE)
     if len(wrong):
         cells = "a cell" if len(wrong) == 1 else f"{len(wrong)} cells"
-        where = Location(rows.path, rows.part.numbers[int(wrong[0])], place + 1, rows.part.headings[place])
+        where = rows.place(int(wrong[0]), place)
         rows.issues.append(Issue(Level.DATA_LOSS, f"{report_name(rows.part)}: {cells} left out, not a number", where))
 
 
@@ -181,20 +190,19 @@ def _add_devices(rows: Rows) -> None:
     """``TITAN Xp (0)``; in the text form the column may cut the name, the index with it."""
     place = rows.part.place("Device")
     if rows.part.form == "unified" and place is None:
-        texts, numbers = [device for device, _ in rows.part.groups], rows.part.numbers
+        texts = [device for device, _ in rows.part.groups]
     elif place is not None and rows.part.form in ("trace", "unified"):
-        texts, numbers = rows.cells(place), rows.part.numbers
+        texts = rows.cells(place)
         rows.origins["device"] = rows.origin(place)
     else:
         return
     seen: dict[str, int] = {}
-    for text, number in zip(texts, numbers, strict=True):
+    for row, text in enumerate(texts):
         if text in seen or text.strip() in EMPTY:
             continue
         found = _DEVICE.fullmatch(text)
         seen[text] = int(found[2]) if found else -1
-        column = place + 1 if place is not None else None
-        where = Location(rows.path, number, column, "Device" if column else "")
+        where = Location(rows.path, rows.part.numbers[row]) if place is None else rows.place(row, place)
         rows.devices.append(Device(seen[text], found[1] if found else text, location=where))
     rows.columns["device"] = np.array([seen.get(text, -1) for text in texts], dtype=np.int64)
 
@@ -246,7 +254,11 @@ def _check_starts(rows: Rows) -> None:
     if reason:
         del rows.columns["start"], rows.origins["start"]
         text = f"{report_name(rows.part)}: starts left out, {reason}; --csv --normalized-time-unit ns prints them whole"
-        rows.issues.append(Issue(Level.DATA_LOSS, text, Location(rows.path, rows.part.line, place + 1, "Start")))
+        rows.issues.append(Issue(Level.DATA_LOSS, text, Location(rows.path, rows.part.line, field="Start")))
+
+
+def _kept(origin: ColumnOrigin, keep: npt.NDArray[np.bool_]) -> ColumnOrigin:
+    return origin if origin.columns is None else replace(origin, columns=origin.columns[keep])
 
 
 def _table(rows: Rows, keep: npt.NDArray[np.bool_]) -> Table:
@@ -261,7 +273,7 @@ def _table(rows: Rows, keep: npt.NDArray[np.bool_]) -> Table:
         tool="nvprof",
         report=report_name(rows.part),
         rows=int(keep.sum()),
-        columns=rows.origins,
+        columns={name: tuple(_kept(origin, keep) for origin in found) for name, found in rows.origins.items()},
         reasons={name: codes[keep] for name, codes in rows.reasons.items()},
         available=frozenset(rows.part.headings),
         incomplete=bool(rows.part.bad),

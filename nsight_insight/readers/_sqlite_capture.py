@@ -51,7 +51,7 @@ def read_capture(database: Database, reader: str) -> ReadResult:
     said = [*version_issues(database), *diagnostic_issues(database)]
     gpu, calls = read_gpu(database), read_calls(database)
     if not gpu and calls is None:
-        raise _nothing(database, said)
+        raise _nothing(database, [*said, *database.issues])
     waits = read_waits(database)
     devices = number_devices(database, [*gpu, *([waits] if waits else [])])
     ranges, open_ranges = read_ranges(database)

@@ -159,7 +159,8 @@ def _open_at(ranges: Ranges, thread: Ints, when: Floats) -> Ints:
         here = np.flatnonzero(thread == number)
         inside = np.searchsorted(ranges.start[low:high], when[here], side="right") + low - 1
         place[here] = np.where(inside >= low, inside, -1)
-    while (over := (place >= 0) & (ranges.end[place] < when)).any():
+    ends = np.append(ranges.end, np.inf)  # place -1, no range, never ends
+    while (over := ends[place] < when).any():
         place[over] = ranges.parent[place[over]]
     return place
 

@@ -29,7 +29,8 @@ _PROGRESS: Final = 0.3
 _BINARY: Final = (b"NVR\x00", b"SQLite format 3")
 _PROGRESS_LINE: Final = re.compile(r"^==(?:PROF|WARNING|ERROR)== ", re.MULTILINE)
 _SUSPECTS: Final = 50
-_EXPORT: Final = "export the raw page instead: ncu --import REPORT --csv --page raw"
+_EXPORT: Final = "export the raw page: ncu --import REPORT --csv --page raw"
+_ELSEWHERE: Final = "give the report (-o) or the log (--log-file) that it was written to"
 _OTHER_PAGES: Final = {
     "source": "ncu's source page lists instructions, not launches",
     "session": "ncu's session page describes the run, not its launches",
@@ -152,5 +153,5 @@ def _nothing(found: _Found, text: SourceText) -> InputError:
         return EmptyInput("a heading without launches", path=path, line=found.pages[0].layout.line)
     if progress := _PROGRESS_LINE.search(text.text):
         line = text.text.count("\n", 0, progress.start()) + 1
-        return EmptyInput(f"progress of ncu, but no table: was it run with --csv? Else {_EXPORT}", path=path, line=line)
+        return EmptyInput(f"progress of ncu, but no table: {_ELSEWHERE}, or {_EXPORT}", path=path, line=line)
     return UnrecognizedInput(f"no table of ncu ({text.describe()})", path=path, line=1)

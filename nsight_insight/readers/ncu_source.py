@@ -79,6 +79,7 @@ class _Heading:
     line: int
     address: int
     text: int
+    instruction: int
     samples: int
     stalls: tuple[tuple[str, int], ...]
 
@@ -154,7 +155,7 @@ class _Page:
         if number.strip().isdigit() and not (heading.address >= 0 and cells[heading.address].startswith("0x")):
             return ("source", f"{self._file}:{number.strip()}" if self._file else number.strip(), cells[heading.text])
         address = cells[heading.address] if heading.address >= 0 else ""
-        return ("sass", address, cells[heading.text]) if address else None
+        return ("sass", address, cells[heading.instruction]) if address and heading.instruction >= 0 else None
 
 
 def _heading(cells: Sequence[str]) -> _Heading | None:
@@ -169,6 +170,7 @@ def _heading(cells: Sequence[str]) -> _Heading | None:
         next((places[name] for name in _LINE if name in places), -1),
         places.get(_ADDRESS, -1),
         places[_SOURCE],
+        cells.index(_SOURCE, places[_ADDRESS]) if _SOURCE in cells[places.get(_ADDRESS, len(cells)) :] else -1,
         next((places[name] for name in _SAMPLES if name in places), -1),
         tuple(_stalls(places)),
     )

@@ -37,7 +37,7 @@ def sniff(text: SourceText) -> float:
     if text.magic.startswith(_MAGIC) or _STREAM in text.magic[:_NEAR]:
         return 1.0
     named = PurePath(text.path).suffix in _SUFFIXES
-    return _BY_SUFFIX if named and text.binary and not text.magic.startswith(MAGIC_NUMBERS) else 0.0
+    return _BY_SUFFIX if named and b"\x00" in text.magic and not text.magic.startswith(MAGIC_NUMBERS) else 0.0
 
 
 def read(text: SourceText) -> ReadResult:

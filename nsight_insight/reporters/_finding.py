@@ -67,7 +67,7 @@ def saving_text(saving: Saving, kernel_ns: float, confidence: str) -> Text:
     return styled(
         "saves about ",
         (fmt.time(saving.expected_ns), "saving"),
-        f" of {fmt.time(kernel_ns)} (",
+        f" of {fmt.time(saving.base_ns or kernel_ns)} (",
         (fmt.share(saving.share), "saving"),
         f"), at most {fmt.time(saving.upper_ns)}{sure}",
     )

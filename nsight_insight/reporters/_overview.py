@@ -102,7 +102,7 @@ def summary(report: Report, page: Page) -> list[Text]:
         line += styled(
             ", about ",
             (fmt.time(potential.expected_ns), "saving"),
-            f" of {fmt.time(report.totals.kernel_ns)} (",
+            f" of {fmt.time(potential.base_ns or report.totals.kernel_ns)} (",
             (fmt.share(potential.share), "saving"),
             f"){' together' if len(report.findings) > 1 else ''}, at most {fmt.time(potential.upper_ns)}",
         )

@@ -57,14 +57,15 @@ def hidden(report: Report) -> str:
 
 
 def saving(amount: Saving, kernel_ns: float) -> str:
-    """How much time of how much."""
+    """How much time of how much: of the kernel time, or of what the saving says it is a share of."""
     if amount.upper_ns <= 0:
         return "no saving of GPU time of its own"
     return f"saves about {_of(amount, kernel_ns)}, at most {fmt.time(amount.upper_ns)}"
 
 
 def _of(amount: Saving, kernel_ns: float) -> str:
-    return f"{fmt.time(amount.expected_ns)} of {fmt.time(kernel_ns)} ({fmt.share(amount.share)})"
+    base_ns = kernel_ns if amount.base_ns is None else amount.base_ns
+    return f"{fmt.time(amount.expected_ns)} of {fmt.time(base_ns)} ({fmt.share(amount.share)})"
 
 
 def verdict(finding: Finding, kernel_ns: float) -> str:

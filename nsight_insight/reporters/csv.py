@@ -1,7 +1,7 @@
 """The findings as a table: one row per kernel of a finding, one for a finding about a whole device.
 
-The rows of a finding add up to its time and saving. Times are nanoseconds, shares are fractions of the
-profile's kernel time.
+The rows of a finding add up to its time and saving. Times are nanoseconds, shares fractions: of the kernel
+time, for savings of idle time of the window that idles.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def render(report: Report, options: RenderOptions) -> str:
     writer.writeheader()
     for rank, finding in enumerate(report.findings[: options.top], 1):
         for member in finding.subject.members or (_whole(finding),):
-            row = {"rank": rank, **_finding(finding), **_member(member, report.totals.kernel_ns)}
+            row = {"rank": rank, **_finding(finding), **_member(member, finding, report.totals.kernel_ns)}
             writer.writerow({column: _safe(cell) for column, cell in row.items()})
     return out.getvalue()
 
@@ -57,8 +57,8 @@ def _finding(finding: Finding) -> dict[str, Cell]:
     }
 
 
-def _member(member: Member, kernel_ns: float) -> dict[str, Cell]:
-    location = member.location
+def _member(member: Member, finding: Finding, kernel_ns: float) -> dict[str, Cell]:
+    location, base_ns = member.location, finding.saving.base_ns
     return {
         "kernel": member.kernel,
         "device": member.device,
@@ -67,7 +67,7 @@ def _member(member: Member, kernel_ns: float) -> dict[str, Cell]:
         "time_share": _share(member.time_ns, kernel_ns),
         "expected_saving_ns": number(member.expected_ns),
         "upper_saving_ns": number(member.upper_ns),
-        "saving_share": _share(member.expected_ns, kernel_ns),
+        "saving_share": _share(member.expected_ns, kernel_ns if base_ns is None else base_ns),
         "file": path_of(location),
         "line": location.line,
         "column": location.column,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from nsight_insight.reporters import _markdown as md
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
+from nsight_insight.reporters._markdown_accounts import accounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,6 +52,7 @@ def render(report: Report, options: RenderOptions) -> str:
         _table(report, options.top or LISTED),
         *(_finding(f, rank, report, options) for rank, f in enumerate(report.findings[:detailed], 1)),
         _families(report),
+        *accounts(report),
         _gaps(report),
         _sources(report),
     ]
@@ -97,7 +99,7 @@ def _table(report: Report, limit: int) -> list[str]:
         ]
         for rank, (finding, name) in enumerate(zip(findings, names, strict=True), 1)
     ]
-    headings = ["#:", "finding", "severity", "saves about:", "of kernel time:", "at most:", "confidence"]
+    headings = ["#:", "finding", "severity", "saves about:", "share:", "at most:", "confidence"]
     more = len(report.findings) - len(findings)
     return [*md.table(headings, rows), *(["", f"and {fmt.count(more, 'more finding')}"] if more else [])]
 

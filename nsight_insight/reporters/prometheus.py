@@ -16,7 +16,7 @@ from nsight_insight.model.text import clean
 from nsight_insight.reporters._machine import number, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from nsight_insight.model.finding import Finding, Report
     from nsight_insight.reporters.options import RenderOptions
@@ -42,7 +42,7 @@ class _Family:
 def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 - there is nothing to choose
     """Metric families and the closing ``# EOF``."""
     lines: list[str] = []
-    for family in (*_times(report), *_savings(report), *_counts(report)):
+    for family in (*_times(report), *_accounts(report), *_savings(report), *_counts(report)):
         lines += _lines(family)
     return "\n".join([*lines, "# EOF"]) + "\n"
 
@@ -62,8 +62,24 @@ def _times(report: Report) -> Iterator[_Family]:
     yield _Family("launches", "Kernel launches.", [((), totals.launches)])
 
 
+def _accounts(report: Report) -> Iterator[_Family]:
+    """What conversions cost and what matrix work ran on, where the kernels say."""
+    if report.ledger is not None:
+        conversions = _summed(
+            (entry.time_ns, (("kind", entry.kind), ("dtype_in", entry.dtype_in), ("dtype_out", entry.dtype_out)))
+            for entry in report.ledger.conversions
+        )
+        yield _Family("conversion_seconds", "Kernel time that converts precision or layout.", conversions, "seconds")
+    if report.tensor_account is not None:
+        matrix = _summed(
+            (part.time_ns, (("path", part.path), ("dtype", part.dtype))) for part in report.tensor_account.parts
+        )
+        yield _Family("matrix_seconds", "Kernel time of matrix work by path and operand type.", matrix, "seconds")
+
+
 def _savings(report: Report) -> Iterator[_Family]:
-    expected, upper = _summed(report.findings, "expected_ns"), _summed(report.findings, "upper_ns")
+    expected = _summed((finding.saving.expected_ns, _labels(finding)) for finding in report.findings)
+    upper = _summed((finding.saving.upper_ns, _labels(finding)) for finding in report.findings)
     yield _Family("saving_seconds", "Kernel time that a rule's findings could save.", expected, "seconds")
     yield _Family("saving_upper_seconds", "The most that a rule's findings could save.", upper, "seconds")
     potential = report.potential
@@ -73,20 +89,24 @@ def _savings(report: Report) -> Iterator[_Family]:
     ]
     yield _Family("potential_seconds", "What all findings together could save.", both, "seconds")
     share: Samples = [((), number(potential.share))]
-    yield _Family("potential_ratio", "What all findings together could save of the kernel time.", share, "ratio")
+    of_what = "What all findings together could save, as a share of the time it is saved from."
+    yield _Family("potential_ratio", of_what, share, "ratio")
 
 
-def _summed(findings: Sequence[Finding], bound: str) -> Samples:
-    """Savings by rule and device; on different kernels they add up."""
+def _labels(finding: Finding) -> Labels:
+    return (
+        ("rule", finding.rule),
+        ("category", finding.category),
+        ("severity", finding.severity),
+        ("device", str(finding.subject.device)),
+    )
+
+
+def _summed(times: Iterable[tuple[float, Labels]]) -> Samples:
+    """Nanoseconds of equal labels added up: savings on different kernels do."""
     sums: dict[Labels, float] = {}
-    for finding in findings:
-        labels = (
-            ("rule", finding.rule),
-            ("category", finding.category),
-            ("severity", finding.severity),
-            ("device", str(finding.subject.device)),
-        )
-        sums[labels] = sums.get(labels, 0.0) + getattr(finding.saving, bound)
+    for ns, labels in times:
+        sums[labels] = sums.get(labels, 0.0) + ns
     return [(labels, seconds(sums[labels])) for labels in sorted(sums)]
 
 

@@ -131,6 +131,7 @@ def _saving(saving: Saving) -> Object:
         "expected_ns": number(saving.expected_ns),
         "upper_ns": number(saving.upper_ns),
         "share": number(saving.share),
+        "base_ns": number(saving.base_ns),
         "resource": saving.resource,
         "basis": saving.basis,
         "assumptions": [fmt.flow(text) for text in saving.assumptions],

@@ -23,7 +23,7 @@ def compose(findings: Sequence[Finding], base_ns: float, idle_ns: float = 0.0) -
         base_ns: kernel time.
         idle_ns: idle time that findings with a base of their own (the steady window) can save from.
     """
-    idle = [finding for finding in findings if finding.saving.base_ns is not None]
+    idle = [finding for finding in findings if finding.saving.base_ns is not None and finding.saving.expected_ns]
     device = [finding for finding in findings if not finding.subject.members and finding.saving.base_ns is None]
     expected, upper = (
         min(_composed(findings, which) + sum(_largest_per_resource(device, which)), base_ns)

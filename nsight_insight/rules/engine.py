@@ -49,7 +49,7 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     told = [refreshed(finding, outcomes, context) for finding in kept]
     gaps = gaps_of(outcomes.values(), chosen.values(), profile, views, totals.kernel_ns)
     limit = config.min_saving or MIN_SAVING
-    ranked = rank(finding for finding in told if limit.reached(finding.saving, finding.severity))
+    ranked = rank(finding for finding in told if _worth_telling(finding, limit))
     ledger, tensor_account = accounts(views, outcomes)
     return Report(
         version=__version__,
@@ -106,6 +106,14 @@ def rank(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(
         findings, key=lambda f: (-f.rank, -SEVERITY_ORDER[f.severity], f.rule, f.subject.kernel, f.fingerprint)
     )
+
+
+def _worth_telling(finding: Finding, limit: Threshold) -> bool:
+    """Whether a finding reaches the limit; a note that promises nothing is measured by what it leaves open."""
+    saving = finding.saving
+    if finding.severity == "note" and not saving.expected_ns and saving.base_ns:
+        saving = replace(saving, expected_ns=saving.upper_ns, share=saving.upper_ns / saving.base_ns)
+    return limit.reached(saving, finding.severity)
 
 
 def _tools(profile: Profile, table: FactTable) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from nsight_insight.catalog.collect import collect_command
 from nsight_insight.catalog.function_names import function_name
 from nsight_insight.catalog.metrics import load_metrics
+from nsight_insight.model.columns import Kind
 from nsight_insight.model.finding import NotEvaluated
 from nsight_insight.model.profile import Profile
 from nsight_insight.rules import vocabulary
@@ -30,6 +31,8 @@ PHRASES: Final = {
     "memcpy_kind": "the kind of host memory of copies",
     "memcpy_bytes": "copy sizes",
     "queue_duration": "queueing times",
+    "correlation": "which API call launched which kernel",
+    "nvtx": "NVTX ranges around the steps",
     "min": "the shortest launch",
     "duration": "durations",
     "pingpong": "the order of kernels on a stream",
@@ -38,7 +41,18 @@ PHRASES: Final = {
 }
 """What needs that are no metric mean to a person."""
 NSYS_NEEDS: Final = frozenset(
-    {"memcpy", "memcpy_kind", "memcpy_bytes", "api", "start", "queue_duration", "min", "duration"}
+    {
+        "memcpy",
+        "memcpy_kind",
+        "memcpy_bytes",
+        "api",
+        "start",
+        "queue_duration",
+        "min",
+        "duration",
+        "correlation",
+        "nvtx",
+    }
 )
 """Needs that only Nsight Systems can fill."""
 
@@ -91,7 +105,7 @@ def not_evaluated(outcome: Outcome, profile: Profile, kernel_ns: float) -> NotEv
     time_ns = float(outcome.table.time[rows].sum()) * 1e9
     if not len(rows) or time_ns < MIN_SHARE * kernel_ns:
         return None
-    missing = missing_inputs(outcome)
+    missing = _not_there(missing_inputs(outcome), profile)
     return NotEvaluated(
         rule=outcome.rule.id,
         title=outcome.rule.title,
@@ -138,6 +152,15 @@ def _absent(outcome: Outcome, need: str) -> bool:
     if fact is None or fact.kind == "text":
         return fact is None
     return bool(np.isnan(outcome.scope[need][outcome.unknown]).any())
+
+
+def _not_there(missing: tuple[str, ...], profile: Profile) -> tuple[str, ...]:
+    """``missing`` without start times where every kernel has one and something else is missing, too."""
+    frame = profile.activities
+    kernels = frame["primary"] & (frame["kind"] == Kind.KERNEL.value)
+    timed = kernels.any() and frame.loc[kernels, "start"].notna().all()
+    left = tuple(name for name in missing if not (timed and name == "start"))
+    return left or missing
 
 
 def _reason(missing: tuple[str, ...], profile: Profile) -> str:

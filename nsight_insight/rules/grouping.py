@@ -21,5 +21,8 @@ def group_value(name: str, values: np.ndarray, rows: Ints, table: FactTable) -> 
     known = ~np.isnan(picked)
     if not known.any():
         return float("nan")
+    first = float(picked[known][0])
+    if (picked[known] == first).all():
+        return first  # a mean of equal values may differ from them in the last bit
     weights = np.where(table.time[rows][known] > 0, table.time[rows][known], 1e-12)
     return float(np.average(picked[known], weights=weights))

@@ -31,11 +31,18 @@ def needs_of(rule: Rule) -> tuple[str, ...]:
 
 
 def tools_of(rule: Rule) -> tuple[str, ...]:
-    """The profilers a rule can be judged with, the usual one first: ``ncu`` where it needs metrics, else ``nsys``."""
+    """The profilers whose data a rule can be judged by, the usual one first.
+
+    Metrics come from ``ncu`` alone, API calls, copies and start times from ``nsys``, durations and launch shapes from
+    both.
+    """
     asked = rule.applies_to.get("tool", ())
     if asked:
         return asked
-    return ("ncu",) if any(is_metric(need) for need in needs_of(rule)) else ("nsys", "ncu")
+    needs = needs_of(rule)
+    if any(is_metric(need) for need in needs):
+        return ("ncu",)
+    return ("nsys", "ncu") if all(need in load_columns() for need in needs) else ("nsys",)
 
 
 def is_metric(need: str) -> bool:

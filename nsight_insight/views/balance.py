@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from nsight_insight.model.ledger import Balance, Comparison, Verdict
-from nsight_insight.views.facts import KERNEL, FactTable
-from nsight_insight.views.kernel_totals import MATRIX, NARROW, one_of
+from nsight_insight.views.facts import KERNEL, Array, FactTable, Floats
+from nsight_insight.views.kernel_totals import BYTES, MATRIX, NARROW, one_of
 
 if TYPE_CHECKING:
     from nsight_insight.views.build import Views
@@ -23,7 +23,7 @@ work: 7.2 predicted and 6.9 measured on an A100; TF32 to mixed precision 1.1 to 
 def balance_of(views: Views, found: Rows) -> Balance | None:
     """The balance of a profile; None without conversions or without narrow matrix kernels."""
     table = views[KERNEL]
-    cost = float(found.time[found.converting & (found.kind != "layout")].sum())
+    cost = float(found.time[found.family == "cast"].sum())
     narrow = one_of(found.dtype_in, NARROW)
     matrix = narrow & one_of(found.family, MATRIX)
     other = narrow & ~matrix & ~found.converting
@@ -43,14 +43,14 @@ def _compared(
     """None where the GPU has no such type, or nothing is known about it."""
     values = table.values
     matrix = one_of(values["family"], MATRIX) & one_of(values["dtype_in"], NARROW)
-    gains, time = values[ratio][matrix], table.time[matrix]
+    gains, time = values[ratio][matrix] * _over_16bit(values["dtype_in"][matrix]), table.time[matrix]
     if np.isnan(gains).any():
         return None
     best = float((time * np.maximum(gains - 1.0, 0.0)).sum())
     gain = float((time * np.maximum(gains * realised - 1.0, 0.0)).sum())
     guess = table.assumptions.get(ratio, "")
     mean = float(np.average(gains, weights=time)) if time.any() else float(gains.mean())
-    text = f"16-bit peak {mean:.3g}x {baseline}, {realised * 100:.0f} % of it realised"
+    text = f"peak of their types {mean:.3g}x {baseline}, {realised * 100:.0f} % of it realised"
     verdict: Verdict = "undecided"
     if whole and not guess:
         verdict = _verdict(cost, gain, best + other)
@@ -62,3 +62,8 @@ def _verdict(cost: float, gain: float, most: float) -> Verdict:
     if cost > most:
         return "costs more"
     return "pays" if cost < gain else "undecided"
+
+
+def _over_16bit(dtype: Array) -> Floats:
+    """Peak over the 16-bit peak: Tensor Cores double their rate with every halving of the operands."""
+    return np.where(one_of(dtype, BYTES[2:]), 4.0, np.where(one_of(dtype, BYTES), 2.0, 1.0))

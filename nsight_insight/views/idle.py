@@ -30,9 +30,9 @@ OTHER_WORK: Final = 1e6
 _COPY: Final = re.compile(r"cu(?:da)?Memcpy")
 _WORD: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _DATA: Final = re.compile(
-    r"\b(?:data ?load(?:er|ing)?|data ?sets?|(?:load|loading|fetch|fetching|collate|decode|augment|augmentation)"
+    r"\b(?:data ?load(?:er|ing)?|data ?sets?|(?:load|loading|fetch|fetching|collate|augment|augmentation)"
     r"(?: (?:the )?(?:data|batch|batches|inputs?|samples?|images?))?|data|data time"
-    r"|(?:next|get|read|prepare|preprocess) (?:data|batch|inputs?|samples?)|preprocess(?:ing)?)(?: \d+)?$"
+    r"|(?:next|get|read|decode|prepare|preprocess) (?:data|batch|inputs?|samples?|images?)|preprocess(?:ing)?)(?: \d+)?$"
     r"|\benumerate data loader\b"
 )
 _WAITS: Final = re.compile(r"p?read(?:v|64)?|poll|ppoll|select|epoll_wait|recv(?:from|msg)?|fread|fgets")
@@ -104,12 +104,13 @@ def split(acts: Activities, host: Gaps, calls: Ints, since: float) -> dict[str, 
         calls: the launching call after each.
         since: from when on waiting counts, ns.
     """
-    lane = lanes(acts, calls)
+    thread = lanes(acts)
+    lane = thread[calls]
     stretch = Intervals(host.start, host.end, lane)
     seen = Intervals(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64))
     found: dict[str, Floats] = {}
     explained = np.zeros(len(host.start))
-    sources = _sources(acts)
+    sources = _sources(acts, thread)
     for cause in ("module", "allocation", "copy", "data"):
         seen = seen.joined(sources[cause])
         reached = covered(stretch, seen)
@@ -142,7 +143,7 @@ def _on(intervals: Intervals, chosen: Ints) -> Intervals:
     return Intervals(intervals.start[mine], intervals.end[mine], intervals.lane[mine])
 
 
-def _sources(acts: Activities) -> dict[str, Intervals]:
+def _sources(acts: Activities, thread: Ints) -> dict[str, Intervals]:
     calls = timed_calls(acts)
     kinds = purposes(acts, calls)
     copies = acts.named(calls, lambda name: bool(_COPY.match(name)))
@@ -155,11 +156,11 @@ def _sources(acts: Activities) -> dict[str, Intervals]:
         )
     )
     return {
-        "module": _intervals(acts, calls[kinds == "load"]),
-        "allocation": _intervals(acts, calls[kinds == "malloc"]),
-        "copy": _intervals(acts, calls[copies]),
-        "data": _intervals(acts, data),
-        "wait": _intervals(acts, calls[(kinds == "sync") | copies]),
+        "module": _intervals(acts, calls[kinds == "load"], thread),
+        "allocation": _intervals(acts, calls[kinds == "malloc"], thread),
+        "copy": _intervals(acts, calls[copies], thread),
+        "data": _intervals(acts, data, thread),
+        "wait": _intervals(acts, calls[(kinds == "sync") | copies], thread),
     }
 
 
@@ -170,6 +171,6 @@ def prepares_data(name: str) -> bool:
     return bool(_DATA.search(" ".join(_WORD.sub(" ", name).lower().split())))
 
 
-def _intervals(acts: Activities, rows: Ints) -> Intervals:
+def _intervals(acts: Activities, rows: Ints, thread: Ints) -> Intervals:
     start = np.asarray(acts.column("start")[rows], dtype=np.float64)
-    return Intervals(start, start + np.nan_to_num(acts.column("duration")[rows]), lanes(acts, rows))
+    return Intervals(start, start + np.nan_to_num(acts.column("duration")[rows]), thread[rows])

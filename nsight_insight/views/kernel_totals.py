@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from nsight_insight.catalog.conversions import FAMILIES as CONVERSIONS
 from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import FAMILIES, Array, Bools, Ints
 from nsight_insight.views.optimizer import find_loop
@@ -15,6 +16,8 @@ from nsight_insight.views.totals import Totals
 MATRIX: Final = ("gemm", "conv", "attention")
 NARROW: Final = ("fp16", "bf16", "16bit", "fp8", "int8", "int4", "fp4")
 """Operand types of at most 16 bits."""
+BYTES: Final = NARROW[3:]
+"""Those of at most 8 bits."""
 TINY: Final = 10e-6
 """Seconds: below this a launch costs the host about as much as it gives the GPU to do (eager PyTorch needs
 5 to 10 us per operator)."""
@@ -62,7 +65,10 @@ def _precision(acts: Activities, rows: Ints, totals: Totals, duration: Array, fa
     totals.add("matrix_time", rows, duration, matrix)
     totals.add("tensor_time", rows, duration, tensor == "yes")
     totals.add("fp32_gemm_time", rows, duration, fp32)
-    totals.add("half_matrix_time", rows, duration, matrix & one_of(dtype, NARROW))
+    narrow, converts = one_of(dtype, NARROW), one_of(family, CONVERSIONS)
+    totals.add("half_matrix_time", rows, duration, matrix & narrow)
+    totals.add("half_other_time", rows, duration, narrow & ~matrix & ~converts)
+    totals.add("byte_matrix_time", rows, duration, matrix & one_of(dtype, BYTES))
     totals.set("fp16_kernels", float(len(np.unique(acts.name_codes[0][rows][dtype == "fp16"]))))
 
 

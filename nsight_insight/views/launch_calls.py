@@ -39,13 +39,12 @@ def timed_calls(acts: Activities) -> Ints:
     return acts.rows(acts.kind(Kind.API) & acts.column("primary") & ~np.isnan(acts.column("start")))
 
 
-def lanes(acts: Activities, rows: Ints) -> Ints:
-    """A number per thread, the same for the same process and thread wherever it is asked for."""
+def lanes(acts: Activities) -> Ints:
+    """A number per thread at every row of the host side, -1 elsewhere."""
     known = acts.kind(Kind.API, Kind.RANGE, Kind.OSRT)
     codes = np.full(acts.size, -1, dtype=np.int64)
     codes[known], _ = codes_of(acts.column("process")[known], acts.column("thread")[known])
-    found: Ints = codes[rows]
-    return found
+    return codes
 
 
 def _matching(acts: Activities, rows: Ints, calls: Ints) -> Ints:

@@ -17,6 +17,7 @@ from nsight_insight.views.kernel_totals import MATRIX, one_of
 from nsight_insight.views.metered import shape_columns
 from nsight_insight.views.precision import own_type
 from nsight_insight.views.steps import find_steps
+from nsight_insight.views.weight_casts import find_weight_casts
 from nsight_insight.views.work import Columns
 
 BETWEEN: Final = 2
@@ -57,6 +58,7 @@ def build_sequence(acts: Activities) -> FactTable:
     _neighbours(acts, order, table.values)
     table.values["pingpong"], table.values["pingpong_matrix"] = pingpong(order, table.values)
     _steps(acts, order, table.values)
+    _weight_casts(acts, order, table.values)
     if not len(timed):
         table.assumptions.update(dict.fromkeys(("prev_family", "next_family", "pingpong"), FILTERED))
     return table
@@ -165,3 +167,16 @@ def _steps(acts: Activities, order: Order, values: dict[str, Array]) -> None:
             codes, first = codes_of(names, acts.grid[rows[here]], acts.block[rows[here]])
             counts = np.bincount(codes[inside], minlength=len(first))
             values["repeats_per_step"][here] = counts[codes] / (steady[1] - steady[0])
+
+
+def _weight_casts(acts: Activities, order: Order, values: dict[str, Array]) -> None:
+    """Add how often weights are cast per step; 0 for everything else, and where sizes do not tell."""
+    times, repeated = np.zeros(len(order.rows)), np.zeros(len(order.rows))
+    device = acts.device[order.rows]
+    for index in np.unique(device):
+        here = np.flatnonzero(device == index)
+        found = find_weight_casts(acts, order.rows[here])
+        if found is not None:
+            repeated[here] = found.repeated
+            times[here] = np.where(found.repeated > 0, found.times, 0)
+    values["weight_casts"], values["repeated_cast"] = times, repeated

@@ -10,6 +10,9 @@ from nsight_insight.views.vocabulary import numbers, texts
 
 _SEQUENCE: Final = frozenset({SEQUENCE})
 _TRACE: Final = frozenset({TRACE})
+_LAUNCHES: Final = ("correlation",)
+_STEPS: Final = ("start", "nvtx")
+"""Steps are found by NVTX ranges for certain, else only if kernels repeat exactly."""
 
 SEQUENCE_FACTS: Final = (
     *texts(
@@ -29,6 +32,10 @@ SEQUENCE_FACTS: Final = (
         ("pingpong_matrix", "1 when the casts of a pingpong lead to and from a matrix kernel in FP32 or FP64", ()),
         ("repeats_per_step", "times this kernel with this grid runs per training step", ()),
         ("steps", "steps found in the window", ()),
+        ("weight_casts", "casts of each weight per step; 0 for casts of other things or where sizes do not tell", ()),
+    ),
+    *numbers(
+        _SEQUENCE, FRACTION, ("repeated_cast", "part of a cast's time that repeats a weight's cast of the step", ())
     ),
 )  # fmt: skip
 
@@ -42,6 +49,8 @@ _KERNEL_TIMES: Final = numbers(
     ("fp32_gemm_time", "matrix kernels in FP32 on CUDA cores", ("duration",)),
     ("tensor_time", "kernels on Tensor Cores by name", ("duration",)),
     ("half_matrix_time", "matrix kernels with 16-bit or smaller operands", ("duration",)),
+    ("half_other_time", "other kernels with 16-bit or smaller operands that do not convert", ("duration",)),
+    ("byte_matrix_time", "matrix kernels with 8-bit or smaller operands", ("duration",)),
     ("matrix_time", "gemm, conv and attention kernels", ("duration",)),
     *((f"time_{family}", f"time of {family} kernels", ("duration",)) for family in FAMILIES),
     column="duration",
@@ -69,7 +78,7 @@ _API_TIMES: Final = numbers(
     ("sync_api_time", "time in synchronizing calls, mostly waiting for useful work", ("api",)),
     ("malloc_api_time", "time in cudaMalloc/cudaFree and host allocation", ("api",)),
     ("module_load_time", "time loading modules and libraries, JIT included", ("api",)),
-    ("steady_malloc_api_time", "time in allocation calls inside the steady window", ("api", "start")),
+    ("steady_malloc_api_time", "time in allocation calls inside the steady window", ("api", "start", "nvtx")),
     column="duration",
 )
 
@@ -80,45 +89,44 @@ _DERIVED_TIMES: Final = numbers(
     ("window", "first kernel's start to the last end on the device, warm-up steps included", ("start",)),
     ("busy", "union of kernels, copies and sets in the window", ("start",)),
     ("idle", "window minus busy", ("start",)),
-    ("steady_window", "window without warm-up: whole steps after the first slow ones", ("start",)),
-    ("steady_busy", "union of kernels, copies and sets in the steady window", ("start",)),
-    ("steady_idle", "steady window minus steady busy", ("start",)),
-    ("steady_kernel_time", "sum of kernel durations in the steady window", ("start",)),
+    ("steady_window", "window without warm-up: whole steps after the first slow ones", _STEPS),
+    ("steady_busy", "union of kernels, copies and sets in the steady window", _STEPS),
+    ("steady_idle", "steady window minus steady busy", _STEPS),
+    ("steady_kernel_time", "sum of kernel durations in the steady window", _STEPS),
     ("queue_time", "mean time a kernel waits in the queue after its launch call", ("queue_duration",)),
     ("master_cast_time", "estimate of the casts FP32 master weights need", ("duration",)),
 )
 
-_API_GAPS: Final = ("api", "start", "correlation")
 _IDLE_TIMES: Final = (
     *numbers(
         _TRACE, TIME,
-        ("idle_launch_time", "steady idle time in which the host was still launching the next work", _API_GAPS),
-        ("idle_sync_time", "the same, had the host not waited for the GPU before but launched ahead", _API_GAPS),
-        ("idle_allocation_time", "steady idle time with the launching thread in an allocation call", _API_GAPS),
-        ("idle_module_time", "steady idle time with the launching thread loading or compiling GPU code", _API_GAPS),
-        ("idle_copy_time", "steady idle time with the launching thread in a copy call", _API_GAPS),
-        ("idle_data_time", "steady idle time with the launching thread in a range that prepares data", _API_GAPS),
-        ("idle_host_time", "steady idle gaps over 1 ms that no call or range of the host explains", _API_GAPS),
-        ("idle_queued_time", "steady idle time with the next work already launched: the GPU's own", ("correlation",)),
-        ("idle_unknown_time", "steady idle time for which the input does not say what the host did", ("start",)),
-        ("median_gap", "median idle gap in the steady window", ("start",)),
-        ("step_median", "median length of the steady steps", ("start",)),
-        ("step_max", "longest steady step", ("start",)),
-        ("slow_step_time", "time of slow steady steps beyond the median", ("start",)),
+        ("idle_launch_time", "steady idle time in which the host was still launching the next work", _LAUNCHES),
+        ("idle_sync_time", "the same, had the host not waited for the GPU before but launched ahead", _LAUNCHES),
+        ("idle_allocation_time", "steady idle time with the launching thread in an allocation call", _LAUNCHES),
+        ("idle_module_time", "steady idle time with the launching thread loading or compiling GPU code", _LAUNCHES),
+        ("idle_copy_time", "steady idle time with the launching thread in a copy call", _LAUNCHES),
+        ("idle_data_time", "steady idle time with the launching thread in a range that prepares data", _LAUNCHES),
+        ("idle_host_time", "steady idle gaps over 1 ms that no call or range of the host explains", _LAUNCHES),
+        ("idle_queued_time", "steady idle time with the next work already launched: the GPU's own", _LAUNCHES),
+        ("idle_unknown_time", "steady idle time for which the input does not say what the host did", _STEPS),
+        ("median_gap", "median idle gap in the steady window", _STEPS),
+        ("step_median", "median length of the steady steps", _STEPS),
+        ("step_max", "longest steady step", _STEPS),
+        ("slow_step_time", "time of slow steady steps beyond the median", _STEPS),
         ("comm_time", "collective kernels in the window", ("start",)),
         ("comm_exposed_time", "collectives with no other kernel running on the device", ("start",)),
-        ("steady_comm_time", "collective kernels in the steady window", ("start",)),
-        ("steady_comm_exposed_time", "exposed collectives in the steady window", ("start",)),
+        ("steady_comm_time", "collective kernels in the steady window", _STEPS),
+        ("steady_comm_exposed_time", "exposed collectives in the steady window", _STEPS),
     ),
     *numbers(
         _TRACE, FRACTION,
-        ("idle_share", "idle part of the steady window", ("start",)),
-        ("host_bound_share", "part of the steady window in which the GPU waited for the host", ("correlation",)),
+        ("idle_share", "idle part of the steady window", _STEPS),
+        ("host_bound_share", "part of the steady window in which the GPU waited for the host", _LAUNCHES),
     ),
     *numbers(
         _TRACE, NUMBER,
-        ("gaps", "idle gaps in the steady window", ("start",)),
-        ("slow_steps", "steady steps longer than 1.5 medians", ("start",)),
+        ("gaps", "idle gaps in the steady window", _STEPS),
+        ("slow_steps", "steady steps longer than 1.5 medians", _STEPS),
         ("concurrency", "sum of durations over busy time: 1 when nothing ran at the same time", ("start",)),
         ("graph_launches", "launches of CUDA graphs", ("api",)),
     ),
@@ -137,15 +145,15 @@ _COUNTS: Final = (
         ("launch_api_calls", "launch calls", ("api",)),
         ("sync_api_calls", "synchronizing calls", ("api",)),
         ("malloc_api_calls", "allocation calls", ("api",)),
-        ("steady_malloc_api_calls", "allocation calls inside the steady window", ("api", "start")),
-        ("steady_sync_api_calls", "synchronizing calls inside the steady window", ("api", "start")),
+        ("steady_malloc_api_calls", "allocation calls inside the steady window", ("api", "start", "nvtx")),
+        ("steady_sync_api_calls", "synchronizing calls inside the steady window", ("api", "start", "nvtx")),
         ("tiny_launches", "launches of kernel rows shorter than 10 us on average", ()),
         ("optimizer_loop_launches", "launches of a per-parameter optimizer loop", ()),
         ("optimizer_loop_kernels", "different kernels of that loop", ()),
         ("fp16_kernels", "kernels with FP16 operands", ()),
         ("steps", "steps found in the window", ()),
-        ("steady_steps", "steps in the steady window", ("start",)),
-        ("steady_launches", "kernel launches in the steady window", ("start",)),
+        ("steady_steps", "steps in the steady window", _STEPS),
+        ("steady_launches", "kernel launches in the steady window", _STEPS),
         *((f"launches_{family}", f"launches of {family} kernels", ()) for family in FAMILIES),
     ),
 )

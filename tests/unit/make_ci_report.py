@@ -40,7 +40,8 @@ NASTY = (
     "_x_ *y* ~z~",
     'k="v"\\n',
 )
-REAL = ("demo", "ncu-csv/2025.3.1-h200-amp/raw.csv")
+AMP = "nsys-csv/2025.3-h200-amp/amp_fp16_cuda_gpu_trace.csv"
+REAL = ("demo", "ncu-csv/2025.3.1-h200-amp/raw.csv", AMP)
 
 
 def three() -> Report:

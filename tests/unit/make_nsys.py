@@ -1,5 +1,7 @@
 """Small made-up nsys exports: tables as lists of rows, columns as the rows have them."""
 
+# ruff: noqa: S608 - table and column names come from the tests
+
 from __future__ import annotations
 
 import sqlite3
@@ -82,8 +84,8 @@ def export(path: Path, tables: Mapping[str, Iterable[Row]], *, meta: bool = True
     """An export with these tables; texts, version and one GPU are added where they are not given."""
     given = {"StringIds": NAMES, **({"META_DATA_EXPORT": META, GPU: [gpu()]} if meta else {}), **tables}
     connection = sqlite3.connect(path)
-    for table, rows in given.items():
-        rows = list(rows)
+    for table, content in given.items():
+        rows = list(content)
         columns = list(dict.fromkeys(column for row in rows for column in row)) or ["start", "end"]
         names = ", ".join(f'"{column}"' for column in columns)
         connection.execute(f'CREATE TABLE "{table}" ({names})')

@@ -77,9 +77,8 @@ def test_bash_completes_through_the_printed_code(tmp_path: Path, capsys: pytest.
 
 
 def test_verbs_formats_rules_and_files_are_offered() -> None:
-    assert {"analyze", "completion", "demo", "explain", "rules"} <= {
-        value for _, value in answers("nsight-insight ", 1)
-    }
+    verbs = {value for _, value in answers("nsight-insight ", 1)}
+    assert {"analyze", "completion", "demo", "explain", "rules"} <= verbs
     assert answers("nsight-insight analyze --format ", 3) == [("plain", name) for name in sorted(reporters())]
     assert ("plain", "precision/cast-kernels") in answers("nsight-insight explain prec", 2)
     assert ("plain", "precision/cast-kernels") in answers("nsight-insight analyze --select prec", 3)

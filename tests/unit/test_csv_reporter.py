@@ -88,3 +88,10 @@ def test_an_apostrophe_is_added_only_where_needed() -> None:
     negative = replace(optimizer_loop().saving, expected_ns=-1.0)
     (first, *_) = rows(report(replace(idle_device(), saving=negative)))
     assert first["expected_saving_ns"] == "-1"
+
+
+def test_a_saving_of_idle_time_is_a_share_of_the_window() -> None:
+    saving = replace(idle_device().saving, base_ns=100e6, share=0.08)
+    (row,) = rows(report(replace(idle_device(), saving=saving)))
+    assert float(row["saving_share"]) == pytest.approx(0.08)
+    assert float(row["time_share"]) == 1.0

@@ -29,7 +29,7 @@ CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2
 def test_every_format_is_found_by_scanning() -> None:
     assert set(NEW) <= set(reporters())
     for name, module in reporters().items():
-        assert module.NAME == name
+        assert name == module.NAME
         assert Path(f"{module.__file__}").stem == name  # type: ignore[attr-defined]
         assert all(ending.startswith(".") or name == "gitlab" for ending in module.EXTENSIONS)
 
@@ -167,7 +167,7 @@ def test_only_lines_of_text_files_are_lines_and_only_characters_are_columns() ->
             Source("t.txt", "ncu_text", "ncu", "details",
                    columns={"duration": (ColumnOrigin("Duration", None, columns=np.array([7])),)}),
             Source("t.ncu-rep", "ncu_rep", "ncu", "raw", columns={"duration": (ColumnOrigin("gpu__time", None),)}),
-            Source("t.sqlite", "nsys_sqlite", "nsys", "x", columns={"duration": (ColumnOrigin("end", None),)}, table="K"),
+            Source("t.sqlite", "nsys_sqlite", "nsys", "x", table="K", columns={"x": (ColumnOrigin("end", None),)}),
         ]
     )  # fmt: skip
 
@@ -191,6 +191,13 @@ def test_headline() -> None:
     none = report(potential=Saving(0.0, 0.0, 0.0, "all", ""))
     assert words.headline(none) == "2 findings, none with a saving of GPU time of its own"
     assert "This is no clean bill: 3 rules could not be judged." in words.headline(healthy())
+
+
+def test_a_saving_names_the_time_that_it_is_a_share_of() -> None:
+    saving = Saving(8e6, 31e6, 0.08, "host", "")
+    assert words.saving(saving, KERNEL_NS) == "saves about 8.00 ms of 194.3 ms (8.0 %), at most 31.0 ms"
+    assert "of 100.0 ms (8.0 %)" in words.saving(replace(saving, base_ns=100e6), KERNEL_NS)
+    assert words.saving(replace(saving, upper_ns=0.0), KERNEL_NS) == "no saving of GPU time of its own"
 
 
 def test_busy_time_prefers_the_steady_state() -> None:

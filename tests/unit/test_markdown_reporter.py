@@ -19,8 +19,8 @@ from nsight_insight.reporters import _markdown as md
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters.markdown import DETAILED, LISTED, render
 from nsight_insight.reporters.options import RenderOptions
-from tests.unit.make_ci_report import NASTY, REAL, healthy, large, nasty, real, three
-from tests.unit.make_report import COLLECT, FILE, fp32_matrix, optimizer_loop, report
+from tests.unit.make_ci_report import AMP, NASTY, REAL, healthy, large, nasty, real, three
+from tests.unit.make_report import COLLECT, FILE, optimizer_loop, report
 
 PARSER = MarkdownIt("commonmark").enable("table")
 COMMENT = 65_536
@@ -131,6 +131,21 @@ def test_real_reports_render_to_tables_and_details() -> None:
         assert text.count("<details>") == text.count("</details>") >= 3
         assert foreign_html(text) == []
         assert len(text) < COMMENT / 3
+
+
+def test_conversions_and_tensor_cores_are_accounted_for() -> None:
+    amp = real(AMP)
+    assert amp.ledger is not None
+    assert amp.tensor_account is not None
+    text = render(amp, RenderOptions())
+    assert f"<summary>Precision conversions: {fmt.time(amp.ledger.time_ns)}, " in text
+    for entry in amp.ledger.conversions[:3]:
+        assert f"| {fmt.time(entry.time_ns)} | {fmt.share(entry.share)} | {entry.launches} |" in text
+    assert re.search(r"<summary>Tensor Cores: 99 % of 12\.\d ms of matrix work</summary>", text)
+    assert "| Tensor Cores fp16 | 11.2 ms | 89 % | not counted |" in text
+    nothing = render(replace(amp, ledger=None, tensor_account=None), RenderOptions())
+    assert "Precision conversions:" not in nothing
+    assert "Tensor Cores:" not in nothing
 
 
 def test_remedies_carry_code_of_one_framework() -> None:

@@ -15,7 +15,7 @@ from nsight_insight.model.finding import Report, Totals
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.reporters.options import RenderOptions
 from nsight_insight.reporters.prometheus import render
-from tests.unit.make_ci_report import NASTY, REAL, healthy, nasty, real, three
+from tests.unit.make_ci_report import AMP, NASTY, REAL, healthy, nasty, real, three
 from tests.unit.make_report import FAMILIES, FILE, KERNEL_NS, optimizer_loop, report
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -78,6 +78,19 @@ def test_real_reports(fixture: str) -> None:
     assert sum(sums) == pytest.approx(sum(finding.saving.expected_ns for finding in one.findings) / 1e9)
     families = [number for (name, _), number in found.items() if name == "nsight_insight_kernel_seconds"]
     assert sum(families) == pytest.approx(value(found, "kernel_total_seconds"))
+
+
+def test_conversions_and_matrix_work_add_up_to_their_accounts() -> None:
+    amp = real(AMP)
+    assert amp.ledger is not None
+    assert amp.tensor_account is not None
+    sums = {"conversion": 0.0, "matrix": 0.0}
+    for (name, labels), number in parsed(amp).items():
+        kind = name.removeprefix("nsight_insight_").removesuffix("_seconds")
+        if kind in sums and ("kind", "fused") not in labels:
+            sums[kind] += number
+    assert sums["conversion"] == pytest.approx(amp.ledger.time_ns / 1e9)
+    assert sums["matrix"] == pytest.approx(amp.tensor_account.time_ns / 1e9)
 
 
 def test_findings_of_one_rule_and_device_add_up() -> None:

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nsight_insight.model.profile import Device
+from nsight_insight.views.build import Views, build_all
+from nsight_insight.views.facts import KERNEL, LAUNCH
+from nsight_insight.views.ledger import precision_ledger
+from nsight_insight.views.tensor_account import Verdicts, tensor_account
+from tests.unit.make_profile import Row, make_profile
+
+TYPES = ["fp32", "fp16", "bf16", "fp8", ""]
+ROW = st.fixed_dictionaries(
+    {
+        "name": st.sampled_from(["a", "b", "c<float>", "dequant", "k_LoadWithCast<1>"]),
+        "family": st.sampled_from(["gemm", "attention", "cast", "layout", "quantize", "norm", "unknown"]),
+        "dtype_in": st.sampled_from(TYPES),
+        "dtype_out": st.sampled_from(TYPES),
+        "tensor_core": st.sampled_from(["yes", "no", "unknown"]),
+        "duration": st.integers(1, 10**9).map(float),
+        "count": st.integers(1, 1000),
+        "device": st.integers(0, 1),
+        "stream": st.integers(0, 1),
+        "nvtx": st.sampled_from(["", "step 1/forward", "step 1/forward/x/y"]),
+        "tensor_active": st.sampled_from([0.0, 0.01, 0.4, 0.9, float("nan")]),
+    }
+)
+DEVICES = (Device(0, "NVIDIA H200"), Device(1, "Tesla T4"))
+
+
+def views_of(rows: list[Row], *, timed: bool) -> Views:
+    return build_all(
+        make_profile(
+            [{**row, "start": place * 1e9} if timed else row for place, row in enumerate(rows)], devices=DEVICES
+        )
+    )
+
+
+def pick(size: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).random(size) < 0.5
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(ROW, min_size=1, max_size=25), timed=st.booleans())
+def test_conversions_ranges_and_flows_add_up(rows: list[Row], timed: bool) -> None:
+    found = precision_ledger(views_of(rows, timed=timed))
+    converting = [row for row in rows if row["family"] in ("cast", "layout", "quantize")]
+    if found is None:
+        assert not converting
+        return
+    pure = [entry for entry in found.conversions if entry.kind != "fused"]
+    assert sum(entry.time_ns for entry in pure) == pytest.approx(found.time_ns)
+    assert found.time_ns == pytest.approx(sum(row["duration"] for row in converting))
+    assert found.launches == sum(entry.launches for entry in pure) == sum(row["count"] for row in converting)
+    assert 0 <= found.share <= 1 + 1e-9
+    for entry in found.conversions:
+        assert sum(flow.time_ns for flow in entry.flows) <= entry.time_ns * (1 + 1e-9)
+        assert (entry.flows != ()) == (timed and entry.kind != "fused")
+    if found.ranges:
+        assert sum(cost.time_ns for cost in found.ranges) == pytest.approx(found.time_ns)
+        assert all(cost.time_ns <= cost.range_ns * (1 + 1e-9) for cost in found.ranges)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(ROW, min_size=1, max_size=25), seed=st.integers(0, 1000))
+def test_parts_and_causes_add_up(rows: list[Row], seed: int) -> None:
+    views = views_of(rows, timed=False)
+    verdicts = [
+        Verdicts(f"{scope} {number}", f"r/{number}", scope, pick(len(views[scope]), seed + number))
+        for number, scope in enumerate((KERNEL, LAUNCH, KERNEL, LAUNCH))
+    ]
+    found = tensor_account(views, verdicts)
+    matrix = sum(row["duration"] for row in rows if row["family"] in ("gemm", "attention"))
+    if found is None:
+        assert matrix == 0
+        return
+    assert sum(part.time_ns for part in found.parts) == pytest.approx(found.time_ns)
+    assert sum(cause.time_ns for cause in found.causes) == pytest.approx(found.time_ns)
+    assert sum(cause.share for cause in found.causes) == pytest.approx(1.0)
+    assert 0 <= found.tensor_ns + found.unknown_ns <= found.time_ns * (1 + 1e-9)
+    assert all(part.peak_share is None or 0 <= part.peak_share <= 1 for part in found.parts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=st.lists(ROW, min_size=2, max_size=20), seed=st.integers(0, 1000))
+def test_the_order_of_rows_does_not_matter(rows: list[Row], seed: int) -> None:
+    timed = [{**row, "start": place * 1e9} for place, row in enumerate(rows)]
+    shuffled = [timed[place] for place in np.random.default_rng(seed).permutation(len(timed))]
+    one, other = (build_all(make_profile(entries, devices=DEVICES)) for entries in (timed, shuffled))
+    assert repr_of(precision_ledger(one)) == repr_of(precision_ledger(other))
+    assert repr_of(tensor_account(one, [])) == repr_of(tensor_account(other, []))
+
+
+def repr_of(value: object) -> str:
+    """Sums differ in the last bit with the order of their terms."""
+    import re
+
+    return re.sub(r"\d+\.\d+(?:e[+-]?\d+)?", lambda found: f"{float(found[0]):.9g}", repr(value))
