@@ -1,8 +1,8 @@
 """The autocast trace as a run that casts weights to 16 bits several times per step.
 
-Made from the real trace: in every step, for each size of parameter (grid of the optimizer's ``addcdiv``), the first casts
-of that size, as many as there are parameters, are run again, as autocast does when its region is entered anew for
-every micro-batch. What each row says stays as nsys wrote it but the start, which is moved behind the original.
+Made from the real trace: in every step, for each size of parameter (grid of the optimizer's ``addcdiv``), the first
+casts of that size, as many as there are parameters, are run again, as autocast does when its region is entered anew
+for every micro-batch. What each row says stays as nsys wrote it but the start, which is moved behind the original.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ _FREE_TEXT: Final = frozenset({NAME, NVTX, RULE_TEXT})
 _NO_METRIC: Final = frozenset({*IDENTITY, "Process Name", "Host Name", "Kernel Time"})
 _SOURCE: Final = (["Address", "Source"], ["#", "Address"], ["#", "Source"])
 _SESSION: Final = frozenset({"Launch Attribute", "Session Attribute", "Device Attribute"})
+_OTHER_MARKS: Final = ('"Source"', ' Attribute"', '"Average"', f'"{NAME}",')
 csv.field_size_limit(1 << 30)  # instances of one metric fill more than the 128 KiB the module allows by default
 
 
@@ -123,7 +124,7 @@ def _has_metrics(layout: Layout) -> bool:
 
 def other_page(line: str) -> str:
     """The page of ncu that a line is a heading of but that is no table of launches, "" for none."""
-    if not line.startswith('"'):
+    if not line.startswith('"') or not any(mark in line for mark in _OTHER_MARKS):
         return ""
     cells = fields(line) or []
     if cells[:2] in _SOURCE or (cells[:1] == [NAME] and len(cells) <= 3):

@@ -98,6 +98,7 @@ class _Scanner:
             self.take_rule(rule, index)
         elif banner := parse_banner(line, index + 1):
             self.take_banner(banner)
+            self.take_version(line)
         elif title := _TITLE.fullmatch(line):
             self.take_title(title[1], title[2], index)
         elif not self.open_tabbed(line, index) and not self.take_row(line, index):
@@ -108,7 +109,9 @@ class _Scanner:
         if banner.kind in ("report", "skipped"):
             self.grid = None
             self.banner = banner.report
-            self.version = banner.version or self.version
+
+    def take_version(self, line: str) -> None:
+        self.version = version_of(line) or self.version
 
     def take_title(self, title: str, name: str, index: int) -> None:
         self.found.used.add(index)
@@ -211,8 +214,7 @@ class _Scanner:
         return last
 
     def take_other(self, line: str) -> None:
-        if version := version_of(line):
-            self.version = version
+        self.take_version(line)
         if self.section is not None:
             self.take_prose(self.section, line.strip())
 

@@ -15,8 +15,8 @@ from nsight_insight.model.missing import Missing
 from nsight_insight.model.profile import ColumnOrigin, Device, Source, Table
 from nsight_insight.readers._nsys_columns import mapped
 from nsight_insight.readers._nvprof_scan import Part
-from nsight_insight.readers._nvprof_tables import READER, bad_line_issues, report_name
-from nsight_insight.readers._nvprof_values import EMPTY, quantity
+from nsight_insight.readers._nvprof_tables import DEVICE, READER, bad_line_issues, report_name
+from nsight_insight.readers._nvprof_values import EMPTY, quantity, whole
 
 _AVERAGE: Final = "Avg"
 _REPORT: Final = "nvprof-metrics"
@@ -38,7 +38,7 @@ class _Kernels:
 
     def count(self, row: int) -> int:
         found = quantity(self.part.rows[row][self.count_place])
-        return int(found.value) if found else -1
+        return int(found.value) if found and whole(found.value) else -1
 
 
 def metrics_table(part: Part, path: str) -> tuple[Table, list[Issue]]:
@@ -68,9 +68,8 @@ def _names(kernels: _Kernels) -> frozenset[str]:
 
 
 def _device(text: str, location: Location) -> Device:
-    name, _, index = text.rpartition(" (")
-    digits = index.removesuffix(")")
-    return Device(int(digits), name, location=location) if digits.isdigit() else Device(-1, text, location=location)
+    found = DEVICE.fullmatch(text)
+    return Device(int(found[2]) if found else -1, found[1] if found else text, location=location)
 
 
 def _add_metrics(table: Table, kernels: _Kernels, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Issue]:

@@ -12,8 +12,8 @@ from nsight_insight.readers._nvprof_values import EMPTY, TIMES, UNITS, quantity
 
 Form = Literal["trace", "summary", "metrics", "unified"]
 
-BANNER: Final = re.compile(r"==+(\d*)==+ (.*)")
-_PROFILING: Final = re.compile(r"NVPROF is profiling process (\d+)")
+BANNER: Final = re.compile(r"==+(\d{0,10})==+ (.*)")
+_PROFILING: Final = re.compile(r"NVPROF is profiling process (\d{1,10})\b")
 _NOTHING: Final = re.compile(r"No (?:kernels|API activities|events/metrics) were profiled\.")
 _GAP: Final = re.compile(r"\s{2,}")
 _DEVICE: Final = re.compile(r'\s*Device "(.*)"\s*')

@@ -17,12 +17,12 @@ from nsight_insight.readers._coarse_starts import coarse_starts
 from nsight_insight.readers._nsys_columns import mapped
 from nsight_insight.readers._nsys_memory import MIGRATION_NAMES, copy_direction, memory_kind, memory_place
 from nsight_insight.readers._nvprof_scan import Part
-from nsight_insight.readers._nvprof_values import EMPTY, quantity
+from nsight_insight.readers._nvprof_values import EMPTY, quantity, whole
 
 READER: Final = "nvprof"
 _TRIPLE: Final = re.compile(r"\((\d+) (\d+) (\d+)\)")
-_DEVICE: Final = re.compile(r"(.*?)\s*\((\d{1,6})\)")
-_CORRELATION: Final = re.compile(r"(.*) \[(\d+)\]", re.DOTALL)
+DEVICE: Final = re.compile(r"(.*?)\s*\((\d{1,6})\)")
+_CORRELATION: Final = re.compile(r"(.*) \[(\d{1,15})\]", re.DOTALL)
 _UNIFIED: Final = re.compile(r"\[Unified Memory Memcpy (HtoD|DtoH|DtoD)\]")
 _GROUPS: Final = {"GPU activities": "", "API calls": Kind.API.value, "Range": Kind.RANGE.value, "": ""}
 """Type of a summary's row -> kind, "" where the name tells."""
@@ -118,7 +118,7 @@ def _add_numbers(rows: Rows) -> None:
         codes = np.zeros(len(rows), dtype=np.uint8)
         for row, cell in enumerate(rows.cells(place)):
             found = quantity(cell, rows.part.units[place])
-            if found is not None:
+            if found is not None and (column not in _WHOLE or whole(found.value)):
                 values[row] = found.value
             else:
                 codes[row] = Missing.EMPTY if cell.strip() in EMPTY else Missing.UNPARSABLE
@@ -200,7 +200,7 @@ def _add_devices(rows: Rows) -> None:
     for row, text in enumerate(texts):
         if text in seen or text.strip() in EMPTY:
             continue
-        found = _DEVICE.fullmatch(text)
+        found = DEVICE.fullmatch(text)
         seen[text] = int(found[2]) if found else -1
         where = Location(rows.path, rows.part.numbers[row]) if place is None else rows.place(row, place)
         rows.devices.append(Device(seen[text], found[1] if found else text, location=where))

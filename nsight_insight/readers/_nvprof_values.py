@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ RATES: Final = {f"{unit}/s": scale for unit, scale in BYTES.items()}
 UNITS: Final = frozenset({*TIMES, *BYTES, *RATES, "%", ""})
 EMPTY: Final = frozenset({"", "-"})
 _QUANTITY: Final = re.compile(r"([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,2}))?\s*([A-Za-z/%]*)")
-_LEVEL: Final = re.compile(r"[A-Za-z ]+ \([0-9]+\)")
+_EXACT: Final = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,19 @@ def quantity(text: str, default: str = "") -> Quantity | None:
     found = _QUANTITY.fullmatch(text.strip())
     if found is None:
         return None
-    whole, decimals, exponent, unit = found[1], found[2] or "", int(found[3] or 0), found[4] or default
+    digits, decimals, exponent, unit = found[1], found[2] or "", int(found[3] or 0), found[4] or default
     scale = _scale(unit)
     if scale is None:
         return None
-    value = float(f"{whole}.{decimals or 0}e{exponent}") * scale
-    return Quantity(
-        float(np.round(value, 6)) if unit in TIMES else value, scale * 10.0 ** (exponent - len(decimals)), unit
-    )
+    value, step = float(f"{digits}.{decimals or 0}e{exponent}") * scale, scale * 10.0 ** (exponent - len(decimals))
+    if not isfinite(value):
+        return None
+    return Quantity(float(np.round(value, 6)) if unit in TIMES else value, step, unit)
 
 
-def is_level(text: str) -> bool:
-    """True for ``Low (2)``, a level that nvprof gives instead of a number."""
-    return _LEVEL.fullmatch(text.strip()) is not None
+def whole(value: float) -> bool:
+    """True for numbers that an integer column can hold exactly."""
+    return value == round(value) and abs(value) < _EXACT
 
 
 def _scale(unit: str) -> float | None:

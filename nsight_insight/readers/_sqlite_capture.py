@@ -19,7 +19,7 @@ from nsight_insight.readers._sqlite_api import (
     read_calls,
 )
 from nsight_insight.readers._sqlite_complete import settle_gaps
-from nsight_insight.readers._sqlite_database import Database
+from nsight_insight.readers._sqlite_database import Database, number_of
 from nsight_insight.readers._sqlite_devices import number_devices
 from nsight_insight.readers._sqlite_facts import capture_facts
 from nsight_insight.readers._sqlite_gpu import read_gpu, read_waits
@@ -103,7 +103,8 @@ def _without_kernels(database: Database, gpu: Sequence[Part], calls: Part | None
         1 if counts is None else int(counts[row]) for row, name in enumerate(names) if LAUNCH.match(str(name))
     )
     text = (
-        f"API calls but no kernels were recorded ({launches} launch calls): GPU time is unknown, not zero; "
+        f"API calls but no kernels were recorded ({number_of(launches, 'launch call')}): "
+        "GPU time is unknown, not zero; "
         "nsys may be older than the GPU or its driver, or the platform may not support GPU tracing"
     )
     level = Level.DATA_LOSS if launches else Level.INFO
@@ -112,7 +113,7 @@ def _without_kernels(database: Database, gpu: Sequence[Part], calls: Part | None
 
 def _unread(database: Database) -> list[Issue]:
     return [
-        Issue(Level.INFO, f"{count} rows are not analysed", Location(database.path, table=table))
+        Issue(Level.INFO, f"{number_of(count, 'row')} not analysed", Location(database.path, table=table))
         for table in _UNREAD
         if (count := database.count(table))
     ]

@@ -12,7 +12,7 @@ import numpy as np
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.readers._sqlite_api import LAUNCH, RUNTIME, Calls, key_of
-from nsight_insight.readers._sqlite_database import Database
+from nsight_insight.readers._sqlite_database import Database, number_of
 from nsight_insight.readers._sqlite_gpu import KERNEL
 from nsight_insight.readers._sqlite_tables import Part
 
@@ -54,10 +54,10 @@ def settle_gaps(database: Database, calls: Calls, gpu: Sequence[Part]) -> Part |
     gaps = find_gaps(calls, kernels)
     if gaps is None or gaps.lost <= MIN_LOST * gaps.launches or gaps.orphans > MIN_LOST * gaps.launches:
         if gaps is not None and gaps.orphans:
-            text = f"{gaps.orphans} kernels without their launch call, which is outside the time that was kept"
+            text = f"{number_of(gaps.orphans, 'kernel')} without a launch call, made outside the time that was kept"
             database.issues.append(Issue(Level.INFO, text, Location(database.path, table=KERNEL)))
         return calls.part
-    lost = f"{gaps.lost} of {gaps.launches} kernel launches have no kernel in the export"
+    lost = f"{gaps.lost:,} of {number_of(gaps.launches, 'kernel launch')} have no kernel in the export"
     if gaps.holes > MIN_LOST * gaps.launches:
         for part in gpu:
             part.rows.columns.pop("start", None)
@@ -65,7 +65,7 @@ def settle_gaps(database: Database, calls: Calls, gpu: Sequence[Part]) -> Part |
         return None
     kept = calls.part.keep(calls.part.figure("start") < gaps.first_lost)
     left = len(calls.part) - len(kept)
-    _note(database, f"{lost}: it ends before the host does, {left} API calls from then on are left out")
+    _note(database, f"{lost}: it ends before the host does, {number_of(left, 'API call')} from then on left out")
     return kept if len(kept) else None
 
 

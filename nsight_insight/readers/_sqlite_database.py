@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nsight_insight.errors import MissingInput, UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
+from nsight_insight.model.text import counted
 
 if TYPE_CHECKING:
     from nsight_insight.model.profile import Ints
@@ -144,12 +145,12 @@ class Database:
         except (ValueError, TypeError):
             figures = np.array([[_number(cell) for cell in row] for row in block], dtype=np.float64)
         wrong = sum(cell is not None for row in block for cell in row) - int(np.isfinite(figures).sum())
-        text = f"{wrong} cells left out, not a number"
+        text = f"{number_of(wrong, 'cell')} left out, not a number"
         self.issues.append(Issue(Level.DATA_LOSS, text, Location(self.path, int(figures[0, 0]), table=table)))
         return figures
 
     def _lost(self, table: str, read: int, error: sqlite3.Error) -> None:
-        behind = f"behind the first {read} rows" if read else "at all"
+        behind = f"behind the first {number_of(read, 'row')}" if read else "at all"
         text = f"the table cannot be read {behind}: {error}"
         self.issues.append(Issue(Level.DATA_LOSS, text, Location(self.path, table=table)))
 
@@ -222,6 +223,12 @@ def _unfinished(text: SourceText) -> list[Issue]:
         for log in logs
         if log.is_file() and log.stat().st_size
     ]
+
+
+def number_of(count: int, noun: str) -> str:
+    """``1 row``, ``12,000 rows``."""
+    number = f"{count:,}"
+    return f"{number} {counted(number, noun)}"
 
 
 def quoted(name: str) -> str:

@@ -11,7 +11,7 @@ from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.readers._nsys_columns import mapped
 from nsight_insight.readers._nsys_memory import copy_direction, memory_place
-from nsight_insight.readers._sqlite_database import Database, Field, Floats, Objects, plain
+from nsight_insight.readers._sqlite_database import Database, Field, Floats, Objects, number_of, plain
 from nsight_insight.readers._sqlite_sums import sum_up, too_many
 from nsight_insight.readers._sqlite_tables import PROCESS, TIMES, Part, read_part
 
@@ -116,7 +116,7 @@ def _name_kernels(database: Database, part: Part) -> None:
         names[empty] = _short_names(database, part)[empty]
         unnamed = int((names == UNNAMED).sum())
         if unnamed:
-            text = f"{unnamed} kernels without a name: it is not among the texts of StringIds"
+            text = f"{number_of(unnamed, 'kernel')} without a name among the texts of StringIds"
             place = Location(database.path, int(part.rows.ids[empty][0]), table=part.name, field="demangledName")
             database.issues.append(Issue(Level.DATA_LOSS, text, place))
     part.columns["name"] = names

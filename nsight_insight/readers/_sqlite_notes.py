@@ -8,7 +8,7 @@ from typing import Final
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.text import clean, duration
 from nsight_insight.readers._nsys_banners import version_of
-from nsight_insight.readers._sqlite_database import Database
+from nsight_insight.readers._sqlite_database import Database, number_of
 
 _EXPORTS: Final = ("META_DATA_EXPORT", "EXPORT_META_DATA")
 """The second name up to 2023.2."""
@@ -118,6 +118,6 @@ def overhead_issues(database: Database) -> list[Issue]:
         sql = f'SELECT COUNT(*), SUM("end" - "start") FROM {table} WHERE "end" >= "start"'  # noqa: S608
         for number, total in database.fetch(sql, table):
             if number:
-                text = f"{number} intervals of {what}, {duration(total / 1e9)} in all"
+                text = f"{number_of(number, 'interval')} of {what}, {duration(total / 1e9)} in all"
                 issues.append(Issue(Level.INFO, text, Location(database.path, table=table)))
     return issues

@@ -10,7 +10,7 @@ import numpy as np
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
-from nsight_insight.readers._sqlite_database import Database, Field, Rows, plain, quoted
+from nsight_insight.readers._sqlite_database import Database, Field, Rows, number_of, plain, quoted
 from nsight_insight.readers._sqlite_tables import DURATION, Part
 
 MAX_ROWS: Final = 3_000_000
@@ -29,10 +29,10 @@ def too_many(database: Database, table: str, *, left_out: bool = False) -> bool:
     rows = database.count(table)
     if rows <= MAX_ROWS:
         return False
-    text = f"{rows:,} rows, summed up by the database: facts about order, gaps and single launches are not available"
+    text = f"{number_of(rows, 'row')}, summed up by the database: nothing is known of order, gaps and single launches"
     issue = Issue(Level.INFO, text, Location(database.path, table=table))
     if left_out:
-        issue = replace(issue, level=Level.DATA_LOSS, text=f"{rows:,} rows left out, more than {MAX_ROWS:,}")
+        issue = replace(issue, level=Level.DATA_LOSS, text=f"{number_of(rows, 'row')} left out, more than {MAX_ROWS:,}")
     database.issues.append(issue)
     return True
 

@@ -13,7 +13,7 @@ from nsight_insight.model.columns import ACTIVITY_COLUMNS, Kind
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.missing import Missing
 from nsight_insight.model.profile import ColumnOrigin, Source, Table
-from nsight_insight.readers._sqlite_database import Database, Field, Floats, Rows, plain
+from nsight_insight.readers._sqlite_database import Database, Field, Floats, Rows, number_of, plain
 
 DURATION: Final = Field("duration", '"end" - "start"', ("start", "end"), "end - start", "ns")
 TIMES: Final = (plain("start", "start", "ns"), DURATION)
@@ -75,7 +75,7 @@ def _valid(database: Database, table: str, rows: Rows) -> Rows:
     bad = np.flatnonzero(~valid)
     if not len(bad):
         return rows
-    text = f"{len(bad)} {'row' if len(bad) == 1 else 'rows'} left out, without valid times"
+    text = f"{number_of(len(bad), 'row')} left out, without valid times"
     database.issues.append(
         Issue(Level.DATA_LOSS, text, Location(database.path, int(rows.ids[bad[0]]), table=table, field="start"))
     )

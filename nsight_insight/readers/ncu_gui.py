@@ -58,6 +58,8 @@ def read(text: SourceText) -> ReadResult:
 
 def _layout(head: Sequence[str]) -> tuple[str, bool] | None:
     """Delimiter, and whether launches stand in columns; None for other texts."""
+    if not any(name in line for line in head for name in _NAMES):
+        return None
     for delimiter in _DELIMITERS:
         rows = list(_rows(head, delimiter))
         if any(_labels(cells) for _, cells in rows):

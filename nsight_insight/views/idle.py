@@ -32,8 +32,8 @@ _WORD: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _DATA: Final = re.compile(
     r"\b(?:data ?load(?:er|ing)?|data ?sets?|(?:load|loading|fetch|fetching|collate|augment|augmentation)"
     r"(?: (?:the )?(?:data|batch|batches|inputs?|samples?|images?))?|data|data time"
-    r"|(?:next|get|read|decode|prepare|preprocess) (?:data|batch|inputs?|samples?|images?)|preprocess(?:ing)?)(?: \d+)?$"
-    r"|\benumerate data loader\b"
+    r"|(?:next|get|read|decode|prepare|preprocess) (?:data|batch|inputs?|samples?|images?)|preprocess(?:ing)?)"
+    r"(?: \d+)?$|\benumerate data loader\b"
 )
 _WAITS: Final = re.compile(r"p?read(?:v|64)?|poll|ppoll|select|epoll_wait|recv(?:from|msg)?|fread|fgets")
 """OS calls in which a launching thread waits for files or for worker processes."""

@@ -7,6 +7,7 @@ PyTorch's Adam and AdamW with ``foreach=False`` launch, per parameter and step, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,9 +23,8 @@ COMPANIONS: Final = frozenset(
     {"pytorch-lerp", "pytorch-addcmul", "pytorch-sqrt", "pytorch-mul", "pytorch-add", "pytorch-div"}
 )
 """Pattern ids of ``catalog/kernels.yaml``."""
-UNNAMED: Final = "pytorch-elementwise"
-CUT: Final = "\u2026"
-"""nsys cuts names in tables for people, often before the operation; the count of launches must tell then."""
+CUT_BEFORE_OPERATOR: Final = re.compile("(?:[AB]Unary|Binary)Functor<[\\w, :]*\u2026")
+"""End of a name that nsys cut for people before the operation; the count of launches must tell then."""
 MIN_LAUNCHES: Final = 20
 MAX_MULTIPLE: Final = 3
 """A kernel may serve the loop more than once per parameter: AdamW multiplies twice by a scalar."""
@@ -48,8 +48,8 @@ def find_loop(acts: Activities, rows: Ints) -> Loop:
     np.minimum.at(first, groups.codes, np.arange(len(rows)))
     written = [str(name) for name in acts.column("name")[rows[first]]]
     patterns = np.array([classify(name).pattern for name in written], dtype=object)
-    cut = np.array([name.endswith(CUT) for name in written], dtype=bool)
-    candidates = np.isin(patterns, sorted(COMPANIONS)) | (cut & (patterns == UNNAMED))
+    unnamed = np.array([_cut_before_operator(name) for name in written], dtype=bool)
+    candidates = np.isin(patterns, sorted(COMPANIONS)) | unnamed
     launches = np.nan_to_num(groups.sum(acts.count(rows)))
     seconds = groups.sum(acts.seconds(rows))
     with np.errstate(all="ignore"):
@@ -58,6 +58,11 @@ def find_loop(acts: Activities, rows: Ints) -> Loop:
     if not (member & ~anchor).any():
         member = anchor = np.zeros(len(names), dtype=bool)
     return Loop(member[groups.codes], anchor[groups.codes])
+
+
+def _cut_before_operator(name: str) -> bool:
+    found = CUT_BEFORE_OPERATOR.search(name)
+    return found is not None and found.end() == len(name)
 
 
 def _in_step(launches: Floats, anchors: Array) -> Bools:

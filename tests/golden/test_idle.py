@@ -149,3 +149,18 @@ def test_calls_cut_off_by_the_captures_ends_leave_gaps_unknown() -> None:
     unknown, idle = table.values["idle_unknown_time"], table.values["steady_idle"]
     assert (unknown > 0.5 * idle).all()
     assert (unknown < idle).all()
+
+
+@needs_corpus
+def test_a_solver_that_synchronizes_after_each_kernel_is_told_what_that_costs() -> None:
+    """A tenth of its window is idle: after waits on the device, and in blocking copies of reduction results."""
+    found = profile(NSYS / "mpi-cloverleaf-captured2022-exported2024.5.1.sqlite")
+    times = facts(found)
+    assert times["idle_share"] == pytest.approx(0.098, abs=0.001)
+    assert times["idle_sync_time"] + times["idle_copy_time"] > 0.9 * times["steady_idle"]
+    told = report(found)
+    assert {"idle/synchronization-gaps", "idle/copy-gaps"} <= set(rules_of(told))
+    assert "idle/launch-bound" not in rules_of(told)
+    window = times["steady_window"] * 1e6
+    idle = [finding for finding in told.findings if finding.rule.startswith("idle/")]
+    assert sum(finding.saving.upper_ns for finding in idle) <= times["idle_share"] * window

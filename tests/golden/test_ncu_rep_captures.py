@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
-import shutil
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,8 +10,10 @@ import pytest
 
 from nsight_insight.api import analyze, load
 from nsight_insight.catalog.names import normalize
-from nsight_insight.model.profile import Table, VendorFinding
-from nsight_insight.readers import ncu_csv, ncu_rep, ncu_source
+from nsight_insight.model.profile import ReadResult, Table, VendorFinding
+from nsight_insight.readers import ncu_csv, ncu_source
+from nsight_insight.readers._inputs import Inputs
+from nsight_insight.readers.assemble import assemble
 from nsight_insight.readers.text import open_path
 from tests.golden.ncu_cells import IDENTITY, SHAPES, resolution
 from tests.paths import CORPUS, FIXTURES
@@ -25,19 +25,20 @@ PACKED = FIXTURES / "ncu-rep" / NAME / "amp_fp16.ncu-rep.xz"
 PAIR = CORPUS / "ncu" / "pair_b200"
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("rep") / "amp_fp16.ncu-rep"
-    with lzma.open(PACKED) as packed, file.open("wb") as out:
-        shutil.copyfileobj(packed, out)
-    return file
-
-
 @lru_cache(maxsize=4)
+def result(file: Path) -> ReadResult:
+    """What is read of a report, packed or not, as the command line would."""
+    inputs = Inputs()
+    inputs.add(file)
+    assert not [*inputs.errors, *inputs.issues]
+    (found,) = inputs.results
+    assert not found.issues
+    return found
+
+
 def table(file: Path) -> Table:
-    result = ncu_rep.read(open_path(file))
-    assert not result.issues
-    return result.tables[0]
+    (only,) = result(file).tables
+    return only
 
 
 def printed(path: Path) -> Table:
@@ -69,8 +70,8 @@ def advice(finding: VendorFinding) -> tuple[object, ...]:
     return finding.row, finding.rule, finding.kind, finding.section, finding.scope, estimate, text
 
 
-def test_every_metric_of_the_raw_page(report: Path) -> None:
-    mine, other = table(report), printed(RAW)
+def test_every_metric_of_the_raw_page() -> None:
+    mine, other = table(PACKED), printed(RAW)
     assert len(mine) == len(other) == 60
     assert mine.columns["duration"].sum() == 296_832.0
     assert compare(mine, RAW) > 6000
@@ -84,28 +85,29 @@ def test_every_metric_of_the_raw_page(report: Path) -> None:
     assert mine.source.version == "2025.3.1"
 
 
-def test_every_rule_result_of_the_details_page(report: Path) -> None:
+def test_every_rule_result_of_the_details_page() -> None:
     launches = len(printed(DETAILS))
-    mine = sorted((advice(v) for v in table(report).vendor if v.row is not None and v.row < launches), key=repr)
+    mine = sorted((advice(v) for v in table(PACKED).vendor if v.row is not None and v.row < launches), key=repr)
     assert mine == sorted(map(advice, printed(DETAILS).vendor), key=repr)
     assert len(mine) > 200
 
 
-def test_hot_lines_are_those_of_the_source_page(report: Path) -> None:
+def test_hot_lines_are_those_of_the_source_page() -> None:
     (page,) = ncu_source.read(open_path(FIXTURES / "ncu-source" / NAME / "source.csv")).tables
-    places = {line.place: line for line in table(report).hot_lines}
+    places = {line.place: line for line in table(PACKED).hot_lines}
     assert {line.place for line in page.hot_lines} <= places.keys()
     for line in page.hot_lines:
         twin = places[line.place]
         assert (twin.text, twin.key) == (line.text, line.key)
         assert twin.samples >= line.samples
-    sampled = {line.key: line.total for line in table(report).hot_lines}
+    sampled = {line.key: line.total for line in table(PACKED).hot_lines}
     assert sum(sampled.values()) > 5000
-    assert all(0 < line.share <= 1 for line in table(report).hot_lines)
+    assert all(0 < line.share <= 1 for line in table(PACKED).hot_lines)
 
 
-def test_findings_equal_those_of_the_csv(report: Path) -> None:
-    both, one, other = load(report, RAW), load(report), load(RAW)
+def test_findings_equal_those_of_the_csv() -> None:
+    report, page = result(PACKED), ncu_csv.read(open_path(RAW))
+    one, other, both = assemble([report]), assemble([page]), assemble([report, page])
     mine, csv = analyze(one), analyze(other)
     assert len(csv.findings) >= 3
     assert [(f.rule, sorted((m.key, m.launches, m.time_ns) for m in f.subject.members)) for f in mine.findings] == [
@@ -113,15 +115,9 @@ def test_findings_equal_those_of_the_csv(report: Path) -> None:
     ]
     for finding, twin in zip(mine.findings, csv.findings, strict=True):
         assert finding.saving.expected_ns == pytest.approx(twin.saving.expected_ns, rel=0.02)
-        assert finding.location.path == str(report)
+        assert finding.location.path == str(PACKED)
     assert len(both.activities) == 60
     assert [f.rule for f in analyze(both).findings] == [f.rule for f in csv.findings]
-
-
-def test_packed_reports_are_read_in_place() -> None:
-    packed = load(PACKED)
-    assert len(packed.activities) == 60
-    assert not packed.issues
 
 
 @pytest.mark.skipif(not PAIR.exists(), reason="published files absent")

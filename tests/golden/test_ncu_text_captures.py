@@ -116,3 +116,11 @@ def test_pages_of_2020_to_2024_equal_their_csv(text: str, csv: str) -> None:
         else:
             np.testing.assert_array_equal(mine.columns[name], expected, name)
     assert sorted(map(advice, mine.vendor), key=repr) == sorted(map(advice, other.vendor), key=repr)
+
+
+@pytest.mark.skipif(not CLI.exists(), reason="published files absent")
+@pytest.mark.parametrize("year", [2020, 2022, 2024])
+def test_pages_of_different_versions_count_once(year: int) -> None:
+    profile = load(CLI / f"gtx1650_details_cli{year}.txt", CLI / "gtx1650_raw_base_cli2024.csv")
+    assert int(profile.activities["primary"].sum()) == 6
+    assert {profile.sources[source].report for source in profile.activities["source"]} == {"raw"}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,13 +15,16 @@ from nsight_insight.views.tensor_account import Verdicts, tensor_account
 from tests.unit.make_profile import Row, make_profile
 
 TYPES = ["fp32", "fp16", "bf16", "fp8", ""]
-ROW = st.fixed_dictionaries(
+CLASS = st.fixed_dictionaries(
     {
-        "name": st.sampled_from(["a", "b", "c<float>", "dequant", "k_LoadWithCast<1>"]),
         "family": st.sampled_from(["gemm", "attention", "cast", "layout", "quantize", "norm", "unknown"]),
         "dtype_in": st.sampled_from(TYPES),
         "dtype_out": st.sampled_from(TYPES),
         "tensor_core": st.sampled_from(["yes", "no", "unknown"]),
+    }
+)
+RUN = st.fixed_dictionaries(
+    {
         "duration": st.integers(1, 10**9).map(float),
         "count": st.integers(1, 1000),
         "device": st.integers(0, 1),
@@ -28,10 +33,20 @@ ROW = st.fixed_dictionaries(
         "tensor_active": st.sampled_from([0.0, 0.01, 0.4, 0.9, float("nan")]),
     }
 )
+SUFFIX = st.sampled_from(["", "_dequant", "_LoadWithCast<1>"])
+ROW = st.builds(
+    # What a name says is the same wherever it stands.
+    lambda kind, suffix, run: {**kind, **run, "name": "_".join(kind.values()) + suffix},
+    CLASS,
+    SUFFIX,
+    RUN,
+)
 DEVICES = (Device(0, "NVIDIA H200"), Device(1, "Tesla T4"))
 
 
-def views_of(rows: list[Row], *, timed: bool) -> Views:
+def views_of(rows: list[Row], *, timed: bool, counted: bool = False) -> Views:
+    if counted:
+        return build_all(make_profile(ncu=[{**row, "count": 1} for row in rows], devices=DEVICES))
     return build_all(
         make_profile(
             [{**row, "start": place * 1e9} if timed else row for place, row in enumerate(rows)], devices=DEVICES
@@ -65,9 +80,9 @@ def test_conversions_ranges_and_flows_add_up(rows: list[Row], timed: bool) -> No
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows=st.lists(ROW, min_size=1, max_size=25), seed=st.integers(0, 1000))
-def test_parts_and_causes_add_up(rows: list[Row], seed: int) -> None:
-    views = views_of(rows, timed=False)
+@given(rows=st.lists(ROW, min_size=1, max_size=25), seed=st.integers(0, 1000), counted=st.booleans())
+def test_parts_and_causes_add_up(rows: list[Row], seed: int, counted: bool) -> None:
+    views = views_of(rows, timed=False, counted=counted)
     verdicts = [
         Verdicts(f"{scope} {number}", f"r/{number}", scope, pick(len(views[scope]), seed + number))
         for number, scope in enumerate((KERNEL, LAUNCH, KERNEL, LAUNCH))
@@ -80,6 +95,7 @@ def test_parts_and_causes_add_up(rows: list[Row], seed: int) -> None:
     assert sum(part.time_ns for part in found.parts) == pytest.approx(found.time_ns)
     assert sum(cause.time_ns for cause in found.causes) == pytest.approx(found.time_ns)
     assert sum(cause.share for cause in found.causes) == pytest.approx(1.0)
+    assert found.time_ns == pytest.approx(matrix)
     assert 0 <= found.tensor_ns + found.unknown_ns <= found.time_ns * (1 + 1e-9)
     assert all(part.peak_share is None or 0 <= part.peak_share <= 1 for part in found.parts)
 
@@ -96,6 +112,4 @@ def test_the_order_of_rows_does_not_matter(rows: list[Row], seed: int) -> None:
 
 def repr_of(value: object) -> str:
     """Sums differ in the last bit with the order of their terms."""
-    import re
-
     return re.sub(r"\d+\.\d+(?:e[+-]?\d+)?", lambda found: f"{float(found[0]):.9g}", repr(value))

@@ -47,7 +47,9 @@ class Locale:
 
 PLAIN, ENGLISH, GERMAN, FRENCH = Locale(), Locale(","), Locale(".", ","), Locale("\u202f", ",")
 
-LONG = "void tiles::mul_add<(int)128, (bool)1, tiles::Epilogue<float, tiles::Identity>>(const T1 *, const T1 *, T2 *, int, int, int)"
+LONG = (
+    "void tiles::mul_add<(int)128, (bool)1, tiles::Epilogue<float, tiles::Identity>>(const T1 *, T2 *, int, int, int)"
+)
 KERNELS = (
     Item(LONG, tuple(1_234_567 + 1_000 * i for i in range(40))),
     Item("saxpy(int, float, const float *, float *)", tuple(9_000 + 17 * i for i in range(12))),
@@ -152,7 +154,8 @@ def log_2021() -> list[str]:
     return [
         "WARNING: solver and any of its children processes will be profiled.", "", "iteration  residual",
         "---------  --------", "        1     0,125", f"\r{progress}", "Exported successfully to",
-        "/tmp/nsys-report-1.sqlite", "", "CUDA API Statistics:", "", *summary(CALLS, GERMAN, 2021, "Num Calls", "Name"),
+        "/scratch/nsys-report-1.sqlite", "", "CUDA API Statistics:", "",
+        *summary(CALLS, GERMAN, 2021, "Num Calls", "Name"),
         "", "", "", "CUDA Kernel Statistics:", "", *summary(KERNELS, GERMAN, 2021, "Instances", "Name"), "", "", "",
         "CUDA Memory Operation Statistics (by time):", "",
         *summary(COPIES, GERMAN, 2021, "Operations", "Operation"), "", "", "",
@@ -168,7 +171,7 @@ def trace_2021(locale: Locale) -> list[str]:
         "Device", "Ctx", "Strm", "Name",
     ]  # fmt: skip
     rows = []
-    for i, (copy, size, time) in enumerate((c, s, t) for c in COPIES for s, t in zip(c.sizes, c.times, strict=True)):
+    for i, (size, time) in enumerate((s, t) for c in COPIES for s, t in zip(c.sizes, c.times, strict=True)):
         speed = locale.real(int(size / time * 1e3), 3)
         rows.append(
             ["0,000000", locale.whole(time), str(19 + i), "", "", locale.whole(size), speed, "Pinned", "Device"]
@@ -195,7 +198,7 @@ def log_2022_milliseconds() -> list[str]:
         share = f"{100 * sum(item.times) / total:.1f}"
         rows.append([share, first, str(len(t)), *others, "125000    1    1", " 128    1    1", cut(item.name)])
     return [
-        "Processing [run 1.sqlite] with [/opt/cuda/11.8/nsight-systems-2022.4.2/host-linux-x64/reports/gpukernsum.py]... ",
+        "Processing [run 1.sqlite] with [/opt/nsight-systems-2022.4.2/host-linux-x64/reports/gpukernsum.py]... ",
         "", " ** CUDA GPU Kernel Summary (gpukernsum):", "", *columns(headings, rows, 3),
     ]  # fmt: skip
 
@@ -212,8 +215,9 @@ def log_2024_two_ranks() -> list[str]:
             *summary(RANGES, FRENCH, 2024, "Instances", "Range", "PushPop"), "",
             "[4/6] Executing 'cuda_api_sum' stats report", "", *summary(CALLS, FRENCH, 2024, "Num Calls", "Name"), "",
             "[5/6] Executing 'cuda_gpu_kern_sum' stats report", "",
-            *summary(kernels, FRENCH, 2024, "Instances", "Name"), "", "[6/6] Executing 'cuda_gpu_mem_time_sum' stats report",
-            "", "Generated:", f"\t/home/someone/run/rank{rank}.nsys-rep", "",
+            *summary(kernels, FRENCH, 2024, "Instances", "Name"), "",
+            "[6/6] Executing 'cuda_gpu_mem_time_sum' stats report", "",
+            "Generated:", f"\t/home/someone/run/rank{rank}.nsys-rep", "",
         ]  # fmt: skip
     return lines
 

@@ -57,6 +57,7 @@ def nasty(name: str) -> Report:
         optimizer_loop(),
         subject=replace(subject((member,)), kernel=name),
         saving=replace(optimizer_loop().saving, assumptions=(name,)),
+        title=f"Title {name}",
         message=name,
         evidence=(Evidence("c", name, (Quantity("q", name, "", place),)),),
         remedies=(replace(optimizer_loop().remedies[0], note=name),),

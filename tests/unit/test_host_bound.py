@@ -42,7 +42,7 @@ def analyzed(folder: Path, rows: list[dict[str, Any]], *names: str) -> Report:
     return analyze_profile(make_profile(rows, report="cuda_gpu_trace"), rules, ALL)
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     path = tmp_path / "rules/precision/slow.yaml"
     path.parent.mkdir(parents=True)
@@ -89,7 +89,11 @@ def test_launch_bound_is_a_share_of_the_steady_window_and_potential_stays_within
 def test_tiny_kernels_are_explained_by_the_wait() -> None:
     rows = [{**row, "duration": 4000.0} if row.get("kind") != "api" else row for row in program(0.25)]
     many = [
-        {**row, "start": row["start"] + shift * STEPS * KERNELS * PERIOD, "correlation": row["correlation"] + shift * 1000}
+        {
+            **row,
+            "start": row["start"] + shift * STEPS * KERNELS * PERIOD,
+            "correlation": row["correlation"] + shift * 1000,
+        }
         for shift in range(3)
         for row in rows[:-2]
     ]

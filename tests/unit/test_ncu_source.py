@@ -189,6 +189,15 @@ def test_names_are_joined_by_order_where_they_are_cut(tmp_path: Path) -> None:
     assert [line.key for line in load(tmp_path / "raw.csv", tmp_path / "s.csv").hot_lines] == ["other"]
 
 
+def test_of_two_pages_the_one_with_more_samples_counts(tmp_path: Path) -> None:
+    page = wide({"gpu__time_duration.sum": ["1.000000"]}, {"gpu__time_duration.sum": "us"}, {"Kernel Name": "k(int)"})
+    (tmp_path / "raw.csv").write_text(page)
+    for name, samples in (("a.csv", 4), ("b.csv", 40), ("c.csv", 9)):
+        (tmp_path / name).write_text("\n".join(block("k(int)", ("0x10", "LDG", samples, 3, 1))))
+    profile = load(tmp_path / "raw.csv", *(tmp_path / f"{name}.csv" for name in "abc"))
+    assert [line.samples for line in profile.hot_lines] == [40]
+
+
 @pytest.mark.skipif(not CORPUS.exists(), reason="published files absent")
 @pytest.mark.parametrize(
     ("name", "launches", "total"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nsight_insight.api import load
 from nsight_insight.errors import EmptyInput, UnrecognizedInput
 from nsight_insight.model.issues import Level
 from nsight_insight.model.missing import Missing
 from nsight_insight.readers import ncu_text, read
 from nsight_insight.readers.text import from_bytes
+from tests.unit.make_ncu import wide
 from tests.unit.make_ncu_text import KERNEL, NEW, OLD, PROCESS, ROWS, SOL, fixed, raw, rule, section, table
 from tests.unit.make_ncu_text import read as read_lines
 
@@ -320,3 +323,33 @@ def test_windows_line_ends() -> None:
     (found,) = ncu_text.read(from_bytes("t.txt", page.encode())).tables
     assert re.fullmatch(r"t\.txt:\d+:\d+", str(found.source.locate(0, "duration", 1)))
     assert found.columns["duration"].tolist() == [2940.0]
+
+
+# --- Beside other pages of the same report
+
+
+def test_pages_that_print_shapes_as_products_count_once(tmp_path: Path) -> None:
+    """Until 2022 the details page printed 16 for a grid of (8, 2, 1)."""
+    shape = [("Grid Size", "", "16"), ("Block Size", "", "64"), ("Registers Per Thread", "register/thread", "32")]
+    page = [PROCESS, OLD, *fixed([("Duration", "us", "2.94")]), "", *fixed(shape, "Launch Statistics")]
+    (tmp_path / "d.txt").write_text("\n".join(page))
+    cells = {"gpu__time_duration.sum": ["2.944000"], "launch__registers_per_thread": ["32"]}
+    units = {"gpu__time_duration.sum": "us", "launch__registers_per_thread": "register/thread"}
+    same = {"Kernel Name": KERNEL, "Grid Size": "(8, 2, 1)", "Block Size": "(64, 1, 1)"}
+    (tmp_path / "r.csv").write_text(wide(cells, units, same))
+    profile = load(tmp_path / "d.txt", tmp_path / "r.csv")
+    assert profile.activities["duration"].tolist() == [2944.0]
+    (tmp_path / "r.csv").write_text(wide(cells, units, {**same, "Grid Size": "(8, 3, 1)"}))
+    assert len(load(tmp_path / "d.txt", tmp_path / "r.csv").activities) == 2
+
+
+def test_rule_results_move_to_the_page_that_stays(tmp_path: Path) -> None:
+    page = [PROCESS, NEW, *section([("Duration", "us", "2.94")]), *rule("INF", "Some advice."), ""]
+    (tmp_path / "d.txt").write_text("\n".join(page))
+    shape = {"Kernel Name": KERNEL, "Grid Size": "(4, 2, 1)", "Block Size": "(128, 1, 1)"}
+    (tmp_path / "r.csv").write_text(
+        wide({"gpu__time_duration.sum": ["2.944000"]}, {"gpu__time_duration.sum": "us"}, shape)
+    )
+    profile = load(tmp_path / "d.txt", tmp_path / "r.csv")
+    assert profile.activities["duration"].tolist() == [2944.0]
+    assert [(finding.text, finding.row) for finding in profile.vendor] == [("Some advice.", 0)]

@@ -16,6 +16,8 @@ from nsight_insight.readers import _sqlite_database, _sqlite_sums, nsys_sqlite
 from nsight_insight.readers.text import from_bytes, open_path
 from nsight_insight.reporters import json as json_reporter
 from nsight_insight.reporters.options import RenderOptions
+from nsight_insight.views.activity import Activities
+from nsight_insight.views.steps import find_steps
 from tests.paths import FIXTURES
 from tests.unit.make_nsys import (
     GPU,
@@ -231,6 +233,26 @@ def test_ranges_of_exports_without_registered_strings(tmp_path: Path) -> None:
     assert table_of(read_of(tmp_path, {K: [kernel(1, 2)], NVTX: rows}), NVTX).columns["name"].tolist() == [":x"]
 
 
+def test_steps_hold_the_kernels_of_every_thread_of_the_process(tmp_path: Path) -> None:
+    """Autograd launches from a thread of its own; another process may run its steps at other times."""
+    tables: dict[str, list[Row]] = {K: [], R: [], NVTX: []}
+    for process in (100, 200):
+        for step in range(4):
+            begin = 1_000 * step + process
+            tables[NVTX].append(nvtx(begin, begin + 900, f"step {step}", process=process))
+            for number in range(6):
+                id_, start = 10 * step + number, begin + 100 * number
+                tables[R].append(call(start, start + 5, id_, process=process, thread=process + number % 2))
+                tables[K].append(kernel(start + 10, start + 60, id_, process=process, deviceId=process // 200))
+    acts = Activities(api.load(export(tmp_path / "x.sqlite", {**tables, GPU: [gpu(0), gpu(1)]})))
+    for device in (0, 1):
+        rows = acts.base[acts.device[acts.base] == device]
+        steps = find_steps(acts, rows)
+        assert steps is not None
+        assert steps.index is not None
+        assert np.bincount(steps.index).tolist() == [6, 6, 6, 6]
+
+
 # --- old, trimmed and edited exports --------------------------------------------------------------------------------
 
 
@@ -266,7 +288,7 @@ def test_kernels_named_by_what_is_left_of_the_texts(tmp_path: Path) -> None:
     result = read_of(tmp_path, {K: rows})
     names = table_of(result, K).columns["name"].tolist()
     assert names == ["[kernel without a name]", "void gemm(float *)", "void gemm(float *)"]
-    assert texts(result, "data-loss") == ["1 kernels without a name: it is not among the texts of StringIds"]
+    assert texts(result, "data-loss") == ["1 kernel without a name among the texts of StringIds"]
 
 
 def test_extra_columns_and_tables_do_no_harm(tmp_path: Path) -> None:
@@ -281,7 +303,7 @@ def test_text_where_a_number_should_be(tmp_path: Path) -> None:
     columns = table_of(result, K).columns
     np.testing.assert_array_equal(columns["grid_x"], [np.nan, 4.0])
     assert columns["registers"].tolist() == [40.0, 32.0]
-    assert texts(result, "data-loss") == ["1 cells left out, not a number"]
+    assert texts(result, "data-loss") == ["1 cell left out, not a number"]
 
 
 def test_rows_without_valid_times_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -339,7 +361,7 @@ def test_gpu_side_that_ends_early(tmp_path: Path) -> None:
     result = read_of(tmp_path, _launches(range(7), range(100)))
     (text,) = texts(result, "data-loss")
     assert text.startswith("93 of 100 kernel launches have no kernel in the export: it ends before the host does")
-    assert text.endswith("93 API calls from then on are left out")
+    assert text.endswith("93 API calls from then on left out")
     assert len(table_of(result, R)) == 7
     assert "start" in table_of(result, K).columns
 
@@ -463,7 +485,7 @@ def test_the_cost_of_profiling_is_told(tmp_path: Path) -> None:
     result = read_of(tmp_path, {K: [kernel(1, 2)], "PROFILER_OVERHEAD": rows, "CUPTI_ACTIVITY_KIND_OVERHEAD": rows[:1]})
     assert texts(result, "info") == [
         "2 intervals of the profiler's own work, 1.50 ms in all",
-        "1 intervals of CUDA's own overhead (module loading, full command buffers, profiling), 1.00 ms in all",
+        "1 interval of CUDA's own overhead (module loading, full command buffers, profiling), 1.00 ms in all",
     ]
 
 
@@ -548,7 +570,7 @@ def test_more_rows_than_are_kept_one_by_one_are_summed_up(tmp_path: Path, monkey
         assert (all_["min"].min(), all_["max"].max()) == (one["duration"].min(), one["duration"].max())
         assert all_["start"].isna().all()
     assert summed["bytes"].sum() == each["bytes"].sum() == 8_000
-    assert sum("facts about order, gaps" in text for text in texts(result, "info")) == 3
+    assert sum("nothing is known of order" in text for text in texts(result, "info")) == 3
     assert texts(result, "data-loss") == ["6 rows left out, more than 5"]
 
 

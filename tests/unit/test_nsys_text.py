@@ -388,7 +388,7 @@ def test_rules_of_analyze_are_findings_of_nvidia() -> None:
         found["cuda_api_sync"].text == "The following block the host below 50% use. Suggestions: 1. Use events. (1 row)"
     )
     assert (
-        "2 rows, 3.638 s together, the longest 3.12 s in line 24; Duration (ns) 3,115,443,352, "
+        "2 rows, 3.64 s together, the longest 3.12 s in line 24; Duration (ns) 3,115,443,352, "
         in found["gpu_gaps"].text
     )
     assert found["cuda_memset_sync"].text == "There were no problems detected."

@@ -44,10 +44,7 @@ def facts(rows: list[Row], first: float = 0.0, last: float = 1000.0) -> dict[str
     steady = window(start, start + acts.column("duration")[work], first, last)
     totals = Totals()
     idle_facts(acts, work, steady, totals)
-    return {
-        name: value * 1e9 if name.endswith(("_time", "_gap")) else value for name, value in totals.values.items()
-    }
-
+    return {name: value * 1e9 if name.endswith(("_time", "_gap")) else value for name, value in totals.values.items()}
 
 
 KINDS = (Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
@@ -107,7 +104,12 @@ def test_calls_inside_the_gap_explain_their_own_length(name: str, cause: str) ->
 
 
 def test_nested_calls_count_once_for_the_inner_cause() -> None:
-    rows = [*PAIR, call("cuLibraryLoadData", 200, 300), call("cudaMalloc", 150, 330), call("cudaLaunchKernel", 430, 450, 2)]
+    rows = [
+        *PAIR,
+        call("cuLibraryLoadData", 200, 300),
+        call("cudaMalloc", 150, 330),
+        call("cudaLaunchKernel", 430, 450, 2),
+    ]
     only(facts(rows), module=100, allocation=80, launch=170, queued=50)
 
 
@@ -192,7 +194,8 @@ def test_names_of_data_preparation(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "forward", "batch 3", "step 1", "load_state_dict", "data_parallel", "batch_norm", "aten::embedding", "decoder", "decode", "prefill",
+        "forward", "batch 3", "step 1", "load_state_dict", "data_parallel", "batch_norm", "aten::embedding", "decoder",
+        "decode", "prefill",
         "load weights", "aten::data", "NCCL:ncclAllReduce", "optimizer", "",
     ],
 )  # fmt: skip

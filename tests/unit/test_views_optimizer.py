@@ -71,6 +71,16 @@ def test_an_unrelated_count_is_no_member() -> None:
     assert _trace(rows)["optimizer_loop_kernels"] == 3
 
 
+def test_names_cut_before_the_operation_count_by_their_launches() -> None:
+    """nsys cuts names at 100 characters in tables for people; a name cut behind the operation still tells it."""
+    whole = _trace([*_rows(200), GEMM])
+    cut = [{**row, "name": f"{row['name'][:99]}\u2026"} for row in _rows(200)]
+    found = _trace([*cut, GEMM])
+    assert cut[3]["name"].endswith("AUnaryFunctor<float, float, floa\u2026")
+    for fact in ("optimizer_loop_launches", "optimizer_loop_time"):
+        assert found[fact] == whole[fact] > 0
+
+
 def test_master_weights_need_narrow_matrix_kernels() -> None:
     assert "master_cast_time" not in _trace(_rows(40))
 

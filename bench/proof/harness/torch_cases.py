@@ -37,6 +37,7 @@ def variants(case: str, path: Path) -> list:
     """(letter, function that makes one step) of a case; a control has only the cured letter."""
     spec = importlib.util.spec_from_file_location(f"case_{case}", path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Triton looks the source of its kernels up there
     spec.loader.exec_module(module)
     torch.manual_seed(0)
     made = module.make(torch.device(DEVICE))
