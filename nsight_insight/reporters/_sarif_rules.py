@@ -19,6 +19,11 @@ _PROBLEM: Final = {"note": "recommendation", "warning": "warning", "error": "err
 """Severity in the words that GitHub code scanning filters by."""
 
 
+def plain(text: str) -> str:
+    """One line in which ``[x](y)`` is no link."""
+    return fmt.flow(text).replace("](", "\\](")
+
+
 def descriptors(report: Report, findings: Sequence[Finding]) -> list[Object]:
     """One descriptor per rule that found something or could not be judged, sorted by id."""
     fired: dict[str, list[Finding]] = {}
@@ -26,7 +31,7 @@ def descriptors(report: Report, findings: Sequence[Finding]) -> list[Object]:
         fired.setdefault(finding.rule, []).append(finding)
     known = {rule: _fired(group) for rule, group in fired.items()}
     for gap in report.not_evaluated:
-        known.setdefault(gap.rule, {"id": gap.rule, "shortDescription": {"text": fmt.flow(gap.title)}})
+        known.setdefault(gap.rule, {"id": gap.rule, "shortDescription": {"text": plain(gap.title)}})
     return [known[rule] for rule in sorted(known)]
 
 
@@ -34,8 +39,8 @@ def _fired(group: Sequence[Finding]) -> Object:
     first = group[0]
     return {
         "id": first.rule,
-        "shortDescription": {"text": fmt.flow(first.title)},
-        "fullDescription": {"text": fmt.flow(first.why) or fmt.flow(first.title)},
+        "shortDescription": {"text": plain(first.title)},
+        "fullDescription": {"text": plain(first.why) or plain(first.title)},
         "help": {"text": _help_text(first), "markdown": _help_markdown(first)},
         "defaultConfiguration": {"level": first.severity},
         "properties": {
@@ -58,12 +63,12 @@ def _parts(finding: Finding) -> list[tuple[str, list[str]]]:
         ("Wrong when", [finding.false_positives]),
         ("References", list(finding.references)),
     ]
-    filled = [(title, [fmt.flow(text) for text in texts if text.strip()]) for title, texts in parts]
+    filled = [(title, [text for text in texts if text.strip()]) for title, texts in parts]
     return [(title, texts) for title, texts in filled if texts]
 
 
 def _help_text(finding: Finding) -> str:
-    lines = [f"{title}: {'; '.join(texts)}" for title, texts in _parts(finding)]
+    lines = [f"{title}: {plain('; '.join(texts))}" for title, texts in _parts(finding)]
     return "\n".join([*lines, f"All about this rule: {_explain(finding)}"])
 
 

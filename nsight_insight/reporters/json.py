@@ -149,6 +149,7 @@ def _saving(saving: Saving) -> Object:
     return {
         "expected_ns": number(saving.expected_ns),
         "upper_ns": number(saving.upper_ns),
+        "base_ns": None if saving.base_ns is None else number(saving.base_ns),
         "share": number(saving.share),
         "resource": saving.resource,
         "basis": saving.basis,

@@ -17,7 +17,7 @@ from nsight_insight.model.text import clean
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._machine import Places, as_posix, fingerprints, number, path_of
-from nsight_insight.reporters._sarif_rules import descriptors
+from nsight_insight.reporters._sarif_rules import descriptors, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,12 +102,7 @@ def _result(finding: Finding, fingerprint: str, context: _Context) -> Object:
 def _message(finding: Finding, kernel_ns: float) -> str:
     what = words.remedies(finding)
     text = f"{words.verdict(finding, kernel_ns)}{f' What to do: {what}.' if what else ''}"
-    return _plain(text)
-
-
-def _plain(text: str) -> str:
-    """One line in which ``[x](y)`` is no link."""
-    return fmt.flow(text).replace("](", "\\](")
+    return plain(text)
 
 
 def _properties(finding: Finding) -> Object:
@@ -159,7 +154,7 @@ def _located(location: Location, context: _Context, kernel: str = "") -> Object:
 
 def _related(index: int, member: Member, context: _Context) -> Object:
     text = f"{clean(member.base)}: {fmt.time(member.time_ns)} in {fmt.count(member.launches, 'launch')}"
-    return {"id": index, **_located(member.location, context, member.kernel), "message": {"text": _plain(text)}}
+    return {"id": index, **_located(member.location, context, member.kernel), "message": {"text": plain(text)}}
 
 
 def _invocation(context: _Context, shown: int) -> Object:
@@ -191,7 +186,7 @@ def _left_out(noun: str, shown: int, total: int) -> Sequence[Object]:
 
 
 def _note(kind: str, level: str, text: str, **more: object) -> Object:
-    return {"descriptor": {"id": kind}, "level": level, "message": {"text": _plain(text)}, **more}
+    return {"descriptor": {"id": kind}, "level": level, "message": {"text": plain(text)}, **more}
 
 
 def _uri(path: str) -> str:

@@ -165,8 +165,8 @@ class _Builder:
         if upper is None or expected is None:
             return None
         base = str(data.get("base", "kernel"))
-        if base == "steady" and self.data.get("scope") != TRACE:
-            self.fault((*path, "base"), "only a rule of scope trace can save a share of the steady window")
+        if base != "kernel" and self.data.get("scope") != TRACE:
+            self.fault((*path, "base"), "only a rule of scope trace can save a share of the steady window or of copies")
         return SavingRule(upper, expected, resource, _flow(data.get("basis", "")), base)
 
     def _remedies(self) -> tuple[RemedyRule, ...]:

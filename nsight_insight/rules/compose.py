@@ -3,7 +3,8 @@
 On one kernel the largest saving per resource counts, and resources multiply what remains
 (``1 - prod(1 - x)``); over kernels savings add up; findings about the whole device add on top, and
 the sum never exceeds the time base (domain rule: Amdahl per kernel, then over the step). Findings about idle
-time add up, as their parts of it are disjoint, to at most the idle time, which then belongs to the base.
+time add up, as their parts of it are disjoint, to at most the idle time, and those about copies to at most the
+copies' time; both then belong to the base.
 """
 
 from __future__ import annotations
@@ -15,22 +16,26 @@ from nsight_insight.model.finding import Finding, Saving
 Key = tuple[int, str]
 
 
-def compose(findings: Sequence[Finding], base_ns: float, idle_ns: float = 0.0) -> Saving:
+def compose(findings: Sequence[Finding], base_ns: float, idle_ns: float = 0.0, copy_ns: float = 0.0) -> Saving:
     """The composed bound of all findings.
 
     Args:
         findings: what was found.
         base_ns: kernel time.
         idle_ns: idle time that findings with a base of their own (the steady window) can save from.
+        copy_ns: time of copies, which findings about copies can save from.
     """
-    idle = [finding for finding in findings if finding.saving.base_ns is not None and finding.saving.expected_ns]
+    own = [finding for finding in findings if finding.saving.base_ns is not None and finding.saving.expected_ns]
+    copies = [finding for finding in own if finding.category == "transfer"]
+    idle = [finding for finding in own if finding.category != "transfer"]
     device = [finding for finding in findings if not finding.subject.members and finding.saving.base_ns is None]
     expected, upper = (
         min(_composed(findings, which) + sum(_largest_per_resource(device, which)), base_ns)
         + min(sum(_saved(finding, which) for finding in idle), idle_ns)
+        + min(sum(_largest_per_resource(copies, which)), copy_ns)
         for which in (0, 1)
     )
-    base = base_ns + idle_ns if idle else base_ns
+    base = base_ns + (idle_ns if idle else 0.0) + (copy_ns if copies else 0.0)
     assumptions = tuple(dict.fromkeys(text for finding in findings for text in finding.saving.assumptions))
     return Saving(
         expected_ns=expected,
@@ -39,7 +44,7 @@ def compose(findings: Sequence[Finding], base_ns: float, idle_ns: float = 0.0) -
         resource="all",
         basis="largest saving per resource and kernel; resources multiply what remains; kernels add up",
         assumptions=assumptions,
-        base_ns=base if idle else None,
+        base_ns=base if own else None,
     )
 
 

@@ -60,7 +60,7 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
         not_evaluated=tuple(gaps),
         vendor_findings=profile.vendor,
         issues=(*profile.issues, *notes),
-        potential=compose(ranked, totals.kernel_ns, idle_ns(totals)),
+        potential=compose(ranked, totals.kernel_ns, idle_ns(totals), totals.copy_ns or 0.0),
         rules_evaluated=len(outcomes),
         suppressed=hidden,
         collect=collect_all(gaps, profile),

@@ -147,8 +147,8 @@ class _Group:
     def _saving(self, expected: Array, upper: Array, resource: str, basis: str,
                 assumptions: tuple[str, ...]) -> Saving:  # fmt: skip
         total = float(np.nansum(expected[self.rows]))
-        steady = self.rule.saving.base == "steady"
-        base = float(np.nansum(self.outcome.scope["steady_window"][self.rows])) if steady else self.context.base_seconds
+        own = self._own_base()
+        base = self.context.base_seconds if own is None else own
         return Saving(
             expected_ns=total * NS,
             upper_ns=float(np.nansum(upper[self.rows])) * NS,
@@ -156,8 +156,13 @@ class _Group:
             resource=resource,
             basis=basis,
             assumptions=assumptions,
-            base_ns=base * NS if steady else None,
+            base_ns=None if own is None else own * NS,
         )
+
+    def _own_base(self) -> float | None:
+        """Seconds that the rule's savings are a share of; None for the profile's kernel time."""
+        facts = {"steady": ("steady_window",), "copies": ("kernel_time", "loop_copy_time")}.get(self.rule.saving.base)
+        return sum(float(np.nansum(self.outcome.scope[name][self.rows])) for name in facts) if facts else None
 
     def _assumptions(self) -> tuple[str, ...]:
         """Texts of assumed facts the saving rests on, and of doubts that hold; each lowers confidence."""

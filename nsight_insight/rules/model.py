@@ -42,7 +42,8 @@ class Clause:
 class SavingRule:
     """How much time: two expressions in seconds, the resource relieved and where the formula is from.
 
-    ``base`` says of what the saving is a share: ``kernel`` time, or ``steady``, the device's steady window.
+    ``base`` says of what the saving is a share: ``kernel`` time, ``steady`` (the device's steady window), or
+    ``copies`` (the device's kernel time and its copies after the first kernel).
     """
 
     upper: Expression

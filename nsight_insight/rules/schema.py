@@ -49,7 +49,7 @@ class SavingModel(_Strict):
     expected: Scalar
     resource: Literal["math", "memory", "latency", "occupancy", "launch", "host", "copy", "work"]
     basis: Text
-    base: Literal["kernel", "steady"] = "kernel"
+    base: Literal["kernel", "steady", "copies"] = "kernel"
 
 
 class RemedySavingModel(_Strict):
