@@ -27,7 +27,9 @@ def independent_count(path: Path) -> Count | None:
     if data.startswith(b"SQLite format 3"):
         return database(path)
     text = _text(data)
-    ways: tuple[Callable[[str], Count | None], ...] = (ncu_raw, ncu_details, nsys_csv, nsys_columns)
+    ways: tuple[Callable[[str], Count | None], ...] = (
+        ncu_raw, ncu_details, nsys_csv, nsys_columns, nvprof_trace, nvprof_summary, ncu_text,
+    )  # fmt: skip
     return next((found for way in ways if (found := way(text))), None)
 
 
@@ -50,6 +52,10 @@ def database(path: Path) -> Count | None:
         return (total, float(time)) if total else None
     finally:
         connection.close()
+
+
+_FOREIGN = re.compile(r"-?\d+,\d{1,2}|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d+,\d{4,}|-?0,\d+")
+"""Numbers that are not in C notation, whatever stands around them."""
 
 
 def _number(cell: str) -> float | None:
@@ -75,6 +81,8 @@ def ncu_raw(text: str) -> Count | None:
         place = heading.index(_DURATION) if _DURATION in heading else -1
         if place < 0 or "Metric Name" in heading or not rows or rows[0][0]:
             return None
+        if any(_FOREIGN.fullmatch(cell) for row in rows[1:] for cell in row):
+            return None
         scale = _SCALE.get(rows[0][place])
         values = [_number(row[place]) for row in rows[1:]]
         if scale is None or None in values:
@@ -90,6 +98,8 @@ def ncu_details(text: str) -> Count | None:
         if not {"ID", "Metric Name", "Metric Unit", "Metric Value"} <= set(heading):
             return None
         name, unit, value = (heading.index(f"Metric {what}") for what in ("Name", "Unit", "Value"))
+        if any(_FOREIGN.fullmatch(row[value]) for row in rows):
+            return None
         key = [heading.index(what) for what in ("ID", "Process ID") if what in heading]
         found = {tuple(row[at] for at in key): row for row in rows if row[name] in (_DURATION, "Duration")}
         numbers = [(_number(row[value]), _SCALE.get(row[unit])) for row in found.values()]
@@ -154,3 +164,46 @@ def nsys_columns(text: str) -> Count | None:
             total, number = (int(re.sub(r"[.,]", "", cell)) for cell in cells.groups())
             launches, time = launches + number, time + total
     return (launches, time) if launches else None
+
+
+_SIZE = r"\(\d+ \d+ \d+\)"
+_TRACE_ROW = re.compile(rf"\s*[\d.]+[mun]?s\s+([\d.]+)(ns|us|ms|s)\s+{_SIZE}\s+{_SIZE}\s")
+_SUMMARY_ROW = re.compile(
+    r"\s*(?:GPU activities:)?\s*[\d.]+%\s+([\d.]+)(ns|us|ms|s)\s+(\d+)\s+[\d.]+\w+\s+[\d.]+\w+\s+[\d.]+\w+\s+(.*)"
+)
+
+
+def nvprof_trace(text: str) -> Count | None:
+    """Kernels of nvprof's GPU trace: rows with a grid and a block."""
+    found = [row for line in text.splitlines() if (row := _TRACE_ROW.match(line))]
+    return (len(found), sum(float(row[1]) * _SCALE[row[2]] for row in found)) if found else None
+
+
+def nvprof_summary(text: str) -> Count | None:
+    """Kernels of nvprof's summaries: rows of GPU activities that are no copies."""
+    launches, time, gpu = 0, 0.0, False
+    for line in text.splitlines():
+        gpu = ("GPU activities:" in line or gpu) and "API calls:" not in line and not line.startswith("==")
+        row = _SUMMARY_ROW.match(line) if gpu else None
+        if row and not row[4].startswith("[CUDA"):
+            launches, time = launches + int(row[3]), time + float(row[1]) * _SCALE[row[2]]
+    return (launches, time) if launches else None
+
+
+_LAUNCH = re.compile(r"\s{2}\S.*, Context \d+, Stream \d+(?:, Device \d+, CC [\d.]+)?\s*")
+_TIME = re.compile(r"\s+(?:Duration|gpu__time_duration\.sum)\s+([mun]?second|[mun]?s)\s+([\d.,]+)\s*")
+
+
+def ncu_text(text: str) -> Count | None:
+    """Launches that ncu printed as text, where each has one duration in C notation."""
+    launches, times, open_ = 0, [], False
+    for line in text.splitlines():
+        if _LAUNCH.fullmatch(line):
+            launches, open_ = launches + 1, True
+        elif open_ and (found := _TIME.fullmatch(line)):
+            number = None if _FOREIGN.fullmatch(found[2]) else _number(found[2])
+            if number is None:
+                return None
+            times.append(number * _SCALE[found[1]])
+            open_ = False
+    return (launches, sum(times)) if launches and launches == len(times) else None

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from nsight_insight.model.issues import Issue, Location
     from nsight_insight.model.ledger import PrecisionLedger, TensorAccount
-    from nsight_insight.model.profile import Source, VendorFinding
+    from nsight_insight.model.profile import HotLine, Source, VendorFinding
 
 Severity = Literal["note", "warning", "error"]
 Confidence = Literal["low", "medium", "high"]
@@ -124,6 +124,7 @@ class Finding:
     references: tuple[str, ...]
     fingerprint: str
     location: Location
+    hot_lines: tuple[HotLine, ...] = ()
 
     @property
     def rank(self) -> float:

@@ -43,7 +43,12 @@ def finding_lines(finding: Finding, rank: int, kernel_ns: float, page: Page, fra
         *_members(finding, page),
     ]
     evidence = _evidence(finding.evidence, page)
-    tail = [*_explained(finding, page), *_assumptions(finding, page), *_reference(finding, page)]
+    tail = [
+        *_hot_lines(finding, page),
+        *_explained(finding, page),
+        *_assumptions(finding, page),
+        *_reference(finding, page),
+    ]
     room = 10_000 if page.verbose or framework else LINES - len(head) - len(evidence) - len(tail)
     return [*head, *evidence, *_remedies(finding.remedies, page, framework, room), *tail]
 
@@ -98,6 +103,16 @@ def _members(finding: Finding, page: Page) -> list[Text]:
         lines = wrap(_whole_name(member), room) if page.verbose else [Text(name)]
         rows += [styled(front) + lines[0], *indented(lines[1:], len(front))]
     return labelled(label, rows)
+
+
+def _hot_lines(finding: Finding, page: Page) -> list[Text]:
+    rows: list[Text] = []
+    for line in finding.hot_lines:
+        part = fmt.share(line.samples / line.total) if line.total else ""
+        why = f" ({line.stall.replace('_', ' ')})" if line.stall else ""
+        place = (f" [{fmt.place(line.location)}]", "faint")
+        rows += wrap(styled(f"{part:>6}  {fmt.flow(line.text)}{why}", place), page.body)
+    return labelled("hot lines", rows) if rows else []
 
 
 def _whole_name(member: Member) -> Text:

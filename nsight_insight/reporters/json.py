@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Totals,
     )
     from nsight_insight.model.issues import Issue, Location
-    from nsight_insight.model.profile import Source, VendorFinding
+    from nsight_insight.model.profile import HotLine, Source, VendorFinding
     from nsight_insight.reporters.options import RenderOptions
 
 NAME: Final = "json"
@@ -118,6 +118,18 @@ def _judgement(finding: Finding) -> Object:
         "message": clean(finding.message),
         "location": _location(finding.location),
         "fingerprint": finding.fingerprint,
+        "hot_lines": [_hot_line(line) for line in finding.hot_lines],
+    }
+
+
+def _hot_line(line: HotLine) -> Object:
+    return {
+        "place": clean(line.place),
+        "text": clean(line.text),
+        "stall": line.stall,
+        "samples": line.samples,
+        "total": line.total,
+        "location": _location(line.location),
     }
 
 

@@ -21,6 +21,7 @@ from nsight_insight.rules.findings import Context, findings_of, refreshed
 from nsight_insight.rules.fold import fold
 from nsight_insight.rules.gaps import collect_all, gaps_of
 from nsight_insight.rules.host_bound import discounted
+from nsight_insight.rules.hot_lines import with_hot_lines
 from nsight_insight.rules.model import Param, Rule
 from nsight_insight.rules.suppress import suppress
 from nsight_insight.rules.totals import device_names, idle_ns, totals_of
@@ -49,7 +50,7 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     told = [refreshed(finding, outcomes, context) for finding in kept]
     gaps = gaps_of(outcomes.values(), chosen.values(), profile, views, totals.kernel_ns)
     limit = config.min_saving or MIN_SAVING
-    ranked = rank(finding for finding in told if _worth_telling(finding, limit))
+    ranked = [with_hot_lines(f, profile) for f in rank(f for f in told if _worth_telling(f, limit))]
     ledger, tensor_account = accounts(views, outcomes)
     return Report(
         version=__version__,
