@@ -23,8 +23,13 @@ def line(text: str, samples: int, stall: str, key: str = KEY) -> HotLine:
     return HotLine("k", key, 0, 1, "sass", "0x10", text, samples, 100, stall, samples, place)
 
 
-LINES = (line("FFMA R1", 40, "math_pipe_throttle"), line("LDG [a]", 30, "long_scoreboard"),
-         line("LDG [b]", 20, "long_scoreboard"), line("BAR", 5, "barrier"), line("other", 99, "", "another"))  # fmt: skip
+LINES = (
+    line("FFMA R1", 40, "math_pipe_throttle"),
+    line("LDG [a]", 30, "long_scoreboard"),
+    line("LDG [b]", 20, "long_scoreboard"),
+    line("BAR", 5, "barrier"),
+    line("other", 99, "", "another"),
+)
 PROFILE = replace(make_profile(nsys=[{"name": "k", "duration": 1.0}]), hot_lines=LINES)
 
 
