@@ -157,7 +157,8 @@ def nsys_columns(text: str) -> Count | None:
         found = _COLUMNS.fullmatch(line)
         if not found or (found[1] or "ns") != "ns" or "Style" in line or "Range" in line:
             continue
-        for row in lines[start + 2 :]:
+        dashes = set(lines[start + 1].strip()) <= {" ", "-"}
+        for row in lines[start + 1 + dashes :]:
             cells = _ROW.match(row)
             if not cells:
                 break
@@ -180,11 +181,13 @@ def nvprof_trace(text: str) -> Count | None:
 
 
 def nvprof_summary(text: str) -> Count | None:
-    """Kernels of nvprof's summaries: rows of GPU activities that are no copies."""
-    launches, time, gpu = 0, 0.0, False
+    """Kernels of nvprof's summaries: rows of GPU activities that are no copies, those per NVTX range left out."""
+    launches, time, gpu, ranges = 0, 0.0, False, False
     for line in text.splitlines():
+        if line.startswith("==") and " result:" in line:
+            ranges = "NVTX" in line
         gpu = ("GPU activities:" in line or gpu) and "API calls:" not in line and not line.startswith("==")
-        row = _SUMMARY_ROW.match(line) if gpu else None
+        row = _SUMMARY_ROW.match(line) if gpu and not ranges else None
         if row and not row[4].startswith("[CUDA"):
             launches, time = launches + int(row[3]), time + float(row[1]) * _SCALE[row[2]]
     return (launches, time) if launches else None

@@ -46,7 +46,7 @@ def table(headings: list[str], rows: Iterator[list[str]]) -> str:
 
 def escaped(cell: str) -> str:
     """A cell without line ends and column marks."""
-    return " ".join(clean(cell).split()).replace("|", "\\|")
+    return " ".join(clean(word) for word in cell.split()).replace("|", "\\|")
 
 
 def reader_rows(files: list[Path]) -> Iterator[list[str]]:

@@ -14,8 +14,9 @@ from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.missing import Missing
 from nsight_insight.model.profile import ColumnOrigin, Device, Source, Table
 from nsight_insight.readers._nsys_columns import mapped
-from nsight_insight.readers._nvprof_scan import Part
-from nsight_insight.readers._nvprof_tables import DEVICE, READER, bad_line_issues, report_name
+from nsight_insight.readers._nvprof_lines import Part
+from nsight_insight.readers._nvprof_rows import DEVICE, report_name
+from nsight_insight.readers._nvprof_tables import READER, bad_line_issues
 from nsight_insight.readers._nvprof_values import EMPTY, quantity, whole
 
 _AVERAGE: Final = "Avg"

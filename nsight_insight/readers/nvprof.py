@@ -13,8 +13,10 @@ from typing import Final
 from nsight_insight.errors import EmptyInput, UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import ReadResult, Table
+from nsight_insight.readers._ncu_banners import without_directories
+from nsight_insight.readers._nvprof_lines import Part, heading_form
 from nsight_insight.readers._nvprof_metrics import metrics_table
-from nsight_insight.readers._nvprof_scan import Note, Part, Scan, heading_form, scan
+from nsight_insight.readers._nvprof_scan import Note, Scan, scan
 from nsight_insight.readers._nvprof_tables import READER, timed_table
 from nsight_insight.readers.text import SourceText
 
@@ -76,7 +78,8 @@ def _notes(found: Scan, path: str) -> list[Issue]:
     issues: list[Issue] = []
     firsts: dict[str, Note] = {}
     for note in found.notes:
-        firsts.setdefault(note.text, note)
+        text = without_directories(note.text)
+        firsts.setdefault(text, Note(note.kind, note.line, text))
     for note in firsts.values():
         place = Location(path, note.line)
         if note.kind == "nothing":

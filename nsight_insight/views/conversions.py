@@ -9,7 +9,7 @@ import numpy as np
 
 from nsight_insight.catalog.conversions import conversion_kind
 from nsight_insight.model.ledger import Flow
-from nsight_insight.views.activity import Activities, codes_of
+from nsight_insight.views.activity import NS, Activities, codes_of
 from nsight_insight.views.facts import SEQUENCE, Array, Bools, Floats, Ints
 from nsight_insight.views.steps import find_steps, is_step
 
@@ -140,8 +140,8 @@ def flows(around: Neighbours | None, found: Rows, chosen: Bools) -> tuple[Flow, 
         return ()
     here = np.flatnonzero(chosen[around.row])
     codes, first = codes_of(around.before[here], around.after[here])
-    time = np.bincount(codes, weights=found.time[around.row[here]], minlength=len(first))
+    time = np.bincount(codes, weights=found.time[around.row[here]], minlength=len(first)) / NS
     launches = np.bincount(codes, weights=found.launches[around.row[here]], minlength=len(first))
     ends = [(str(around.before[at] or ""), str(around.after[at] or "")) for at in here[first]]
-    ranked = sorted(range(len(first)), key=lambda code: (-time[code], ends[code]))
-    return tuple(Flow(*ends[code], int(launches[code]), float(time[code]) * 1e9) for code in ranked[:FLOWS])
+    ranked = sorted(range(len(first)), key=lambda code: (-round(float(time[code])), ends[code]))
+    return tuple(Flow(*ends[code], int(launches[code]), float(time[code])) for code in ranked[:FLOWS])

@@ -64,7 +64,7 @@ def _conversions(views: Views, found: Rows, total: float) -> tuple[Conversion, .
         chosen[at[codes == code]] = True
         types = (str(source[first[code]]), str(target[first[code]]))
         entries.append(_entry(found, chosen, types, total, moved, around))
-    return tuple(sorted(entries, key=lambda e: (e.kind == "fused", -e.time_ns, e.kind, e.dtype_in, e.dtype_out)))
+    return tuple(sorted(entries, key=lambda e: (e.kind == "fused", -round(e.time_ns), e.kind, e.dtype_in, e.dtype_out)))
 
 
 def _entry(
@@ -148,4 +148,4 @@ def _ranges(views: Views, found: Rows) -> tuple[RangeCost, ...]:
         for code, at in enumerate(first)
         if time[code] > 0
     ]
-    return tuple(sorted(costs, key=lambda cost: (-cost.time_ns, cost.name))[:RANGES])
+    return tuple(sorted(costs, key=lambda cost: (-round(cost.time_ns), cost.name))[:RANGES])

@@ -113,7 +113,7 @@ def _parts(table: FactTable, chosen: Ints, path: Array) -> tuple[TensorPart, ...
                 measured_ns=float(time[known].sum()) * NS,
             )
         )
-    return tuple(sorted(parts, key=lambda part: (-part.time_ns, part.path, part.dtype)))
+    return tuple(sorted(parts, key=lambda part: (-round(part.time_ns), part.path, part.dtype)))
 
 
 class _Causes:
@@ -136,7 +136,7 @@ class _Causes:
         named = [
             TensorCause(cause, rule, time * NS, time / self.total) for (cause, rule), time in self.found.items() if time
         ]
-        return tuple(sorted(named, key=lambda cause: (-cause.time_ns, cause.cause, cause.rule)))
+        return tuple(sorted(named, key=lambda cause: (-round(cause.time_ns), cause.cause, cause.rule)))
 
     def _take(self, cause: str, rule: str, time: Floats) -> None:
         time = np.minimum(time, self.left)

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsight_insight.model.missing import Missing
-from nsight_insight.model.numbers import AmbiguousNumbers, Style, decide_style, parse_number, parse_numbers
+from nsight_insight.model.numbers import (
+    AmbiguousNumbers,
+    Style,
+    decide_style,
+    parse_number,
+    parse_numbers,
+    plain_number,
+    plain_numbers,
+)
 
 SEPARATORS = {
     Style.PLAIN: ("", "."),
@@ -83,3 +91,21 @@ def test_columns_agree_with_cells(cells: list[str | None], style: Style) -> None
             assert value == value
         else:
             assert value != value
+
+
+CELLS = st.one_of(st.text(max_size=8), st.tuples(NUMBERS, st.sampled_from(Style)).map(lambda pair: written(*pair)))
+
+
+@given(st.lists(CELLS, max_size=20), st.sampled_from(Style))
+def test_a_column_is_rewritten_as_its_cells_are(cells: list[str], style: Style) -> None:
+    one_by_one = [cell if (plain := plain_number(cell, style)) is None else plain for cell in cells]
+    assert plain_numbers(cells, style) == one_by_one
+
+
+@given(
+    st.lists(NUMBERS.filter(lambda number: number == number.quantize(Decimal("0.01"))), min_size=1),
+    st.sampled_from(Style),
+)
+def test_a_column_in_one_notation_keeps_every_digit(numbers: list[Decimal], style: Style) -> None:
+    cells = [written(number, style) for number in numbers]
+    assert [Decimal(plain) for plain in plain_numbers(cells, style)] == numbers

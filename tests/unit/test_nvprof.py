@@ -322,8 +322,14 @@ def test_a_log_without_tables_says_how_to_get_them() -> None:
 
 
 def test_no_command_line_or_directory_is_kept() -> None:
-    result = parse("==5== NVPROF is profiling process 5, command: ./secret --token abc", *made.FILES["summary.txt"]())
-    assert "secret" not in " ".join(issue.text for issue in result.issues)
+    result = parse(
+        "==5== NVPROF is profiling process 5, command: ./secret --token abc",
+        "==5== Warning: cannot write /home/secret/x.log, see http://docs.nvidia.com/cuda/index.html",
+        *made.FILES["summary.txt"](),
+    )
+    said = " ".join(issue.text for issue in result.issues)
+    assert "secret" not in said
+    assert "cannot write x.log, see http://docs.nvidia.com/cuda/index.html" in said
 
 
 def test_program_output_that_looks_like_a_banner_is_ignored() -> None:
