@@ -15,7 +15,7 @@ from pathlib import Path
 from independent_counts import Count, independent_count
 from make_support_matrix import form, table
 
-from nsight_insight.inspection import inspect
+from nsight_insight.inspection import inspect_files
 from nsight_insight.model.inspection import InspectedFile
 from nsight_insight.model.issues import Level
 
@@ -76,7 +76,7 @@ def lines(folder: Path) -> Iterator[Line]:
                 path.relative_to(folder).as_posix(),
                 str(row.get("tool_version") or ""),
                 str(row.get("gpu") or ""),
-                inspect(path).files,
+                inspect_files(path),
                 independent_count(path),
             )
 
@@ -108,7 +108,7 @@ def page(folder: Path) -> str:
     summary = (
         f"{len(found)} files: {len(read)} read, {len(found) - len(read)} refused with a reason. Of "
         f"{sum(map(bool, verdicts))} files with a second count {verdicts.count('equal')} agree in launches and kernel "
-        f"time, {verdicts.count('DIFFERENT')} do not.\n"
+        f"time; different: {verdicts.count('DIFFERENT')}.\n"
     )
     headings = ["file", "tool version", "GPU", "read as", "rows", "losses", "remarks", "launches; kernel ms",
                 "counted; ms", "verdict"]  # fmt: skip

@@ -31,9 +31,8 @@ FEW_LAUNCHES: Final = 10
 def clocks(profile: Profile, views: Views) -> Iterator[Caution]:
     """Durations at another clock than the program's own."""
     acts = views.activities
-    for device in profile.devices or ():
+    for device in profile.devices:
         rows = acts.metered[acts.device[acts.metered] == device.index]
-        rows = rows if len(rows) else acts.metered[:0]
         clock = acts.column("sm_clock")[rows]
         time = np.where(np.isnan(clock), 0.0, acts.time(rows))
         gpu = find_gpu(device.name) if device.name else None

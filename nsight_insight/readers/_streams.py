@@ -117,15 +117,32 @@ def open_stream(kind: str, source: IO[bytes], path: str) -> Pieces:
 
 
 def _zstd(source: IO[bytes], path: str) -> Pieces:
-    try:
-        found: Pieces = import_module("compression.zstd").ZstdFile(source)  # Python 3.14
-    except ImportError:
+    for stream in (_StandardZstd, _Zstandard):
         try:
-            return io.BufferedReader(_Zstandard(source))
-        except ImportError as error:
-            text = "compressed with zstd, which needs a package: pip install 'nsight-insight[zstd]'"
-            raise InputError(text, path=path) from error
-    return found
+            return io.BufferedReader(stream(source))
+        except ImportError:
+            continue
+    text = "compressed with zstd, which needs a package: pip install 'nsight-insight[zstd]'"
+    raise InputError(text, path=path)
+
+
+class _StandardZstd(io.RawIOBase):
+    """The standard library of Python 3.14 and newer; its own errors become those of ``DAMAGE``."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._package: Any = import_module("compression.zstd")
+        self._stream: Any = self._package.ZstdFile(source)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            piece = self._stream.read1(len(buffer))
+        except self._package.ZstdError as error:
+            raise ValueError(str(error)) from error
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 class _Zstandard(io.RawIOBase):

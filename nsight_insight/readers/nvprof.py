@@ -14,6 +14,7 @@ from nsight_insight.errors import EmptyInput, UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import ReadResult, Table
 from nsight_insight.readers._ncu_banners import without_directories
+from nsight_insight.readers._nsys_forms import find_grids
 from nsight_insight.readers._nvprof_lines import Part, heading_form
 from nsight_insight.readers._nvprof_metrics import metrics_table
 from nsight_insight.readers._nvprof_scan import Note, Scan, scan
@@ -62,6 +63,7 @@ def read(text: SourceText) -> ReadResult:
         result.issues += issues
         if len(table):
             result.tables.append(table)
+    result.issues += _others(text)
     if not result.tables:
         raise _nothing(found, text)
     result.issues.append(Issue(Level.INFO, _TOO_NEW, Location(text.path, found.parts[0].line)))
@@ -71,6 +73,14 @@ def read(text: SourceText) -> ReadResult:
 
 def _read(part: Part, path: str) -> tuple[Table, list[Issue]]:
     return metrics_table(part, path) if part.form == "metrics" else timed_table(part, path)
+
+
+def _others(text: SourceText) -> Iterator[Issue]:
+    """Tables of nsys in the same text."""
+    grids = find_grids(text)[0].grids
+    if grids:
+        message = "tables of nsys beside those of nvprof were left out; --from nsys_text reads them instead"
+        yield Issue(Level.DATA_LOSS, message, Location(text.path, grids[0].line))
 
 
 def _notes(found: Scan, path: str) -> list[Issue]:

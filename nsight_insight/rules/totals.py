@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from nsight_insight.model.columns import Kind
@@ -10,11 +12,13 @@ from nsight_insight.model.profile import Profile
 from nsight_insight.model.text import clean
 from nsight_insight.views.facts import FAMILIES, FactTable
 
+_NCU: Final = "ncu durations (replayed, caches flushed): shares of the captured launches"
+
 
 def totals_of(profile: Profile, trace: FactTable) -> Totals:
     """Sums over devices; None where no input says."""
     families = {name: _sum(trace, f"time_{name}") or 0.0 for name in FAMILIES}
-    ncu_only = bool(profile.sources) and all(source.tool == "ncu" for source in profile.sources)
+    tools = {source.tool for source in profile.sources}
     return Totals(
         kernel_ns=_sum(trace, "kernel_time") or 0.0,
         launches=int(np.nansum(trace.launches)),
@@ -26,7 +30,7 @@ def totals_of(profile: Profile, trace: FactTable) -> Totals:
         steady_window_ns=_sum(trace, "steady_window"),
         steady_steps=_steps(trace),
         api_ns=_sum(trace, "api_time"),
-        basis="ncu durations (replayed, caches flushed): shares of the captured launches" if ncu_only else "nsys",
+        basis=_NCU if tools == {"ncu"} else "nsys" if "nsys" in tools else ", ".join(sorted(tools)),
         families={name: value for name, value in sorted(families.items(), key=lambda item: -item[1]) if value > 0},
     )
 

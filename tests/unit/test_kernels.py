@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -397,17 +396,3 @@ def test_expert_table_on_types_and_roles() -> None:
     assert agreed["in"] / stated["in"] > 0.95
     assert agreed["out"] / stated["out"] > 0.95
     assert agreed["role"] / stated["role"] > 0.99
-
-
-# --- speed ----------------------------------------------------------------------------------------------------------
-
-
-def test_thousands_of_names_are_quick() -> None:
-    names = [row["kernel"] for row in _rows(OPERATIONS, "\t")]
-    names = [f"{name} " + "\t" * copy for copy in range(9) for name in names][:5000]
-    names = [name.replace("128", str(1000 + number)) for number, name in enumerate(names)]
-    load_patterns()
-    started = time.process_time()
-    for name in names:
-        classify(name)
-    assert time.process_time() - started < 4, "0.2 ms a name on a quiet core"

@@ -17,6 +17,7 @@ from nsight_insight.readers import nvprof, read, readers
 from nsight_insight.readers._nvprof_values import quantity
 from nsight_insight.readers.text import SourceText, open_path
 from tests.tools import make_nvprof as made
+from tests.tools.make_nsys_text import ENGLISH, Item, summary
 
 FOLDER = made.FOLDER
 KERNELS = [op for op in made.OPS if op.size is None]
@@ -330,6 +331,13 @@ def test_no_command_line_or_directory_is_kept() -> None:
     said = " ".join(issue.text for issue in result.issues)
     assert "secret" not in said
     assert "cannot write x.log, see http://docs.nvidia.com/cuda/index.html" in said
+
+
+def test_tables_of_nsys_in_the_same_text_are_told() -> None:
+    table = summary([Item("k", (5,))], ENGLISH, 2024, "Instances", "Name")
+    result = parse(*made.FILES["summary.txt"](), "", *table)
+    assert {found.source.tool for found in result.tables} == {"nvprof"}
+    assert [line for line, _ in losses(result)] == [12]
 
 
 def test_program_output_that_looks_like_a_banner_is_ignored() -> None:

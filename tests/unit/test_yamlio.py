@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -190,19 +189,6 @@ def test_parsers_agree(text: str) -> None:
                 return
     values = [value for value, _ in outcomes]
     assert all(repr(value) == repr(values[0]) for value in values)
-
-
-@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
-def test_a_hundred_rule_files_load_quickly() -> None:
-    clause = 'key{0}:\n  - {{id: a{0}, expr: "x > 0.{0}"}}\n  - id: z\n    v: {0}e3\n'
-    text = "".join(clause.format(number) for number in range(15))
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for _ in range(100):
-            load_marked(text, "f")
-        best = min(best, time.process_time() - start)
-    assert best < 0.3, "60 lines took more than 3 ms; 0.7 ms are normal"
 
 
 def test_package_data_is_read_once() -> None:

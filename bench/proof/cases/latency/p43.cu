@@ -3,7 +3,7 @@ id: P43
 tool: ncu
 title: One warp per SM follows links
 planted: 132 warps on the whole GPU, each waiting for one load at a time
-cure: the same number of loads by 32 times as many warps
+cure: the same number of loads by 64 times as many warps
 expect: [occupancy/small-grid, latency/stall-long-scoreboard]
 wrong: coalescing; caches
 */
@@ -21,6 +21,6 @@ static __global__ void work_a(const uint32_t* rows, float* out, int hops) {
     out[i] = total;
 }
 
-static Register one({"P43", [] { rows = chase_rows(); out = device_floats(SMS * 1024); },
+static Register one({"P43", [] { rows = chase_rows(); out = device_floats(SMS * 2048); },
                      [] { work_a<<<SMS, 32>>>(rows, out, HOPS); },
-                     [] { work_a<<<SMS, 1024>>>(rows, out, HOPS / 32); }});
+                     [] { work_a<<<SMS * 2, 1024>>>(rows, out, HOPS / 64); }});

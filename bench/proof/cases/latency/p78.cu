@@ -3,7 +3,7 @@ id: P78
 tool: ncu
 title: Filter that reads signal and coefficients from shared memory for every tap
 planted: two shared-memory reads per multiply-add fill the queue to shared memory
-cure: eight outputs per thread share every coefficient, read four at a time
+cure: eight outputs per thread from a window of registers share every coefficient
 expect: [memory/l1-bandwidth-bound, latency/stall-mio-throttle, latency/stall-short-scoreboard]
 wrong: bank conflicts (there are none); DRAM
 */
@@ -30,21 +30,25 @@ static __global__ void work_a(const float* in, const float* taps, float* out) {
 }
 
 static __global__ void work_b(const float* in, const float* taps, float* out) {
-    __shared__ float tile[BLOCK * OWN + TAPS], weight[TAPS];
+    __shared__ float tile[(BLOCK * OWN + TAPS) / 8 * 9];  // a gap after every eight keeps the banks apart
+    __shared__ float weight[TAPS];
     int first = blockIdx.x * BLOCK * OWN, t = threadIdx.x;
-    for (int k = t; k < BLOCK * OWN + TAPS; k += BLOCK) tile[k] = in[first + k];
+    for (int k = t; k < BLOCK * OWN + TAPS; k += BLOCK) tile[k + k / 8] = in[first + k];
     if (t < TAPS) weight[t] = taps[t];
     __syncthreads();
-    float total[OWN] = {};
-    for (int k = 0; k < TAPS; k += 4) {
-        float4 w = *reinterpret_cast<const float4*>(&weight[k]);
+    float window[OWN], total[OWN] = {};
+#pragma unroll
+    for (int j = 0; j < OWN; ++j) window[j] = tile[t * 9 + j];
+    for (int k = 0; k < TAPS; k += OWN)
 #pragma unroll
         for (int j = 0; j < OWN; ++j) {
-            const float* x = &tile[t + j * BLOCK + k];
-            total[j] = fmaf(w.w, x[3], fmaf(w.z, x[2], fmaf(w.y, x[1], fmaf(w.x, x[0], total[j]))));
+            float w = weight[k + j];
+#pragma unroll
+            for (int l = 0; l < OWN; ++l) total[l] = fmaf(w, window[(j + l) % OWN], total[l]);
+            window[j] = tile[(t + 1 + k / OWN) * 9 + j];
         }
-    }
-    for (int j = 0; j < OWN; ++j) out[first + j * BLOCK + t] = total[j];
+    for (int l = 0; l < OWN; l += 4)
+        *reinterpret_cast<float4*>(&out[first + t * OWN + l]) = make_float4(total[l], total[l + 1], total[l + 2], total[l + 3]);
 }
 
 static void prepare() {

@@ -2,18 +2,16 @@
 id: P66
 tool: ncu
 title: Look-up through an unsorted index
-planted: each thread reads a random float of a 512 MB table, one sector per float
-cure: the index sorted beforehand
+planted: each thread reads a random float of a 256 MB table, one sector per float
+cure: the same floats in an order that keeps neighbours together
 expect: [memory/uncoalesced-global-access]
 wrong: more warps; larger L2
 */
-#include <algorithm>
-
 #include "../../harness/kernels.cuh"
 
 static float *table, *out;
 static uint32_t *mixed, *sorted;
-constexpr int N = 1 << 24, TABLE = 1 << 27;
+constexpr int N = 1 << 26;
 
 static __global__ void work_a(const float* table, const uint32_t* index, float* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -21,12 +19,11 @@ static __global__ void work_a(const float* table, const uint32_t* index, float* 
 }
 
 static void prepare() {
-    table = device_floats(TABLE);
+    table = device_floats(N);
     out = device_floats(N);
-    mixed = device_ints(N, TABLE);
+    mixed = device_ints(N, N);
     std::vector<uint32_t> order(N);
-    CHECK(cudaMemcpy(order.data(), mixed, N * sizeof(uint32_t), cudaMemcpyDeviceToHost));
-    for (int i = 0; i < N; ++i) order[i] = i * (TABLE / N) + order[i] % (TABLE / N) / 4;
+    for (uint32_t i = 0; i < N; ++i) order[i] = i ^ (i * 2654435761u >> 27);
     sorted = device_copy(order);
 }
 

@@ -19,10 +19,14 @@ static __device__ float sum(const float* in) {
     __syncthreads();
     float total = 0.f;
     for (int round = 0; round < ROUNDS; ++round) {
-        int record = (threadIdx.x + round * 7) % BLOCK;
 #pragma unroll
-        for (int field = 0; field < FIELDS; ++field)
-            total = fmaf(total, 0.5f, RECORDS ? data[record * FIELDS + field] : data[field * BLOCK + record]);
+        for (int field = 0; field < FIELDS; ++field) {
+            int record = (threadIdx.x + round * 7 + field * 32) % BLOCK;
+            float value = RECORDS ? data[record * FIELDS + field] : data[field * BLOCK + record];
+            total = fmaf(total, value, 0.5f);
+            total = fmaf(total, value, 0.25f);
+            total = fmaf(total, value, 0.125f);
+        }
     }
     return total;
 }

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 
 
 def make(device):
-    parts = [torch.randn(256, 4096, device=device) for _ in range(8)]
+    parts = [torch.randn(512, 8192, device=device) for _ in range(8)]
     low = [p.bfloat16() for p in parts]
-    weights = [torch.nn.Parameter(torch.randn(4096, 4096, device=device) / 64) for _ in range(4)]
+    weights = [torch.nn.Parameter(torch.randn(8192, 8192, device=device) / 90) for _ in range(2)]
     half = [w.detach().bfloat16() for w in weights]
 
     def layers(y, ws):

@@ -15,11 +15,11 @@ import torch
 def make(device):
     def trainer(scaled):
         model = torch.nn.Sequential(
-            *[layer for _ in range(8) for layer in (torch.nn.Linear(2048, 2048), torch.nn.ReLU())]
+            *[layer for _ in range(3) for layer in (torch.nn.Linear(8192, 8192), torch.nn.ReLU())]
         ).to(device)
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
         scaler = torch.amp.GradScaler(device.type, enabled=scaled)
-        x = torch.randn(1024, 2048, device=device)
+        x = torch.randn(4096, 8192, device=device)
 
         def step(number):
             with torch.autocast(device.type, dtype=torch.bfloat16):

@@ -12,7 +12,7 @@ import torch
 
 
 def make(device):
-    grads = [torch.randn(256, 1024, device=device) for _ in range(60)]
+    grads = [torch.randn(8192, 2048, device=device) for _ in range(60)]
 
     def one_by_one():
         total = 0.0

@@ -6,15 +6,14 @@ planted: isnan, isinf and item of the loss, each waits for the GPU
 cure: the check kept on the device, read once in a hundred steps
 expect: [sync/frequent-synchronization]
 wrong: precision; copies
-remains: {launch/tiny-kernels: the model is small on purpose, launch/host-bound: the model is small on purpose, tensor-core/small-matrix-kernels: the model is small on purpose}
 """
 
 import torch
 
 
 def make(device):
-    x = torch.randn(512, 512, device=device).bfloat16()
-    weights = [(torch.randn(512, 512, device=device) / 23).bfloat16() for _ in range(6)]
+    x = torch.randn(2048, 2048, device=device).bfloat16()
+    weights = [(torch.randn(2048, 2048, device=device) / 45).bfloat16() for _ in range(6)]
     bad_values = torch.zeros((), device=device, dtype=torch.bool)
 
     def loss():

@@ -5,7 +5,6 @@ title: torch.cuda.synchronize after every layer
 planted: timing code left in the model
 cure: no synchronization inside the step
 expect: [sync/frequent-synchronization]
-remains: {launch/tiny-kernels: layers of 1024 are short, launch/host-bound: layers of 1024 are short, tensor-core/small-matrix-kernels: layers of 1024 are short}
 wrong: precision; fusion
 """
 
@@ -13,8 +12,8 @@ import torch
 
 
 def make(device):
-    x = torch.randn(1024, 1024, device=device).bfloat16()
-    weights = [(torch.randn(1024, 1024, device=device) / 32).bfloat16() for _ in range(16)]
+    x = torch.randn(2048, 3072, device=device).bfloat16()
+    weights = [(torch.randn(3072, 3072, device=device) / 55).bfloat16() for _ in range(16)]
 
     def forward(wait):
         y = x

@@ -18,15 +18,15 @@ def make(device):
     parts = list(packed.unbind())
     target = torch.empty(300, 1024, device=device)
     slots = list(target.unbind())
-    x = torch.randn(2048, 2048, device=device).bfloat16()
+    x = torch.randn(4096, 4096, device=device).bfloat16()
 
     def one_by_one():
         for slot, part in zip(slots, parts, strict=True):
             slot.copy_(part, non_blocking=True)
-        return (x @ x) * target.sum().bfloat16()
+        return (x @ x @ x) * target.sum().bfloat16()
 
     def together():
         target.copy_(packed, non_blocking=True)
-        return (x @ x) * target.sum().bfloat16()
+        return (x @ x @ x) * target.sum().bfloat16()
 
     return lambda step: one_by_one(), lambda step: together()
