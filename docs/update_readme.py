@@ -16,7 +16,7 @@ LINES = 46
 def output() -> str:
     """The head of what ``nsight-insight demo`` prints at 90 columns, without colour."""
     environment = {**os.environ, "COLUMNS": "90", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-m", "nsight_insight", "demo"], capture_output=True, text=True, check=True, env=environment
     )
     lines = run.stdout.splitlines()
