@@ -1,0 +1,1 @@
+"""Speed and proof: measured, never asserted."""
