@@ -1,13 +1,15 @@
 """Cut the exports of one capture session into one small archive per case and variant.
 
-``python -m bench.proof.cut FOLDER`` reads what ``harness/device.sh`` brought back (ncu pages ``*.raw.csv`` and
-``*.details.csv``, nsys tables ``trace_*.csv``, unprofiled times ``*.jsonl``) and writes
-``captures/<ID>-<bad|good>.tar.xz`` and ``truth/<session>.json``. Whole records are kept as the tools printed them; a
-record belongs to a case by its NVTX range (ncu) or by its start time inside the range (nsys).
+``python -m bench.proof.cut FOLDER SESSION [--without ID...] [--again ID...]`` reads what ``harness/device.sh`` brought
+back (ncu pages ``*.raw.csv`` and ``*.details.csv``, nsys tables ``trace_*.csv``, unprofiled times ``*.jsonl``) and
+writes ``captures/<ID>-<bad|good>.tar.xz`` and ``truth/<SESSION>.json``; ``--again`` puts repetitions of cases that
+another session holds into ``captures/again``, ``--without`` leaves cases out. Whole records are kept as the tools
+printed them; a record belongs to a case by its NVTX range (ncu) or by its start time inside the range (nsys).
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -27,9 +29,29 @@ Key = tuple[str, str]
 Files = dict[Key, dict[str, str]]
 
 
-def main(folder: str, session: str) -> None:
-    """Cut everything in ``folder``; ``session`` names the truth file and, if not ``first``, a folder of captures."""
-    source = Path(folder)
+def main(arguments: Sequence[str]) -> None:
+    """Cut everything in a folder, as told on the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("session")
+    parser.add_argument("--without", nargs="*", default=[])
+    parser.add_argument("--again", nargs="*", default=[])
+    chosen = parser.parse_args(arguments)
+    for (case, letter), members in all_members(chosen.folder).items():
+        if case not in chosen.without:
+            target = CAPTURES / "again" if case in chosen.again else CAPTURES
+            write_archive(target / f"{case}-{VARIANT[letter]}.tar.xz", members)
+    truth = {
+        "machine": machine(chosen.folder),
+        "again": sorted(chosen.again),
+        "cases": {case: one for case, one in times(chosen.folder).items() if case not in chosen.without},
+    }
+    TRUTH.mkdir(exist_ok=True)
+    (TRUTH / f"{chosen.session}.json").write_text(compact(truth) + "\n")
+
+
+def all_members(source: Path) -> Files:
+    """Members of every archive."""
     files: Files = defaultdict(dict)
     for page in ("raw", "details"):
         for path in sorted(source.glob(f"*.{page}.csv")):
@@ -38,13 +60,13 @@ def main(folder: str, session: str) -> None:
     if (source / "trace_nvtx_pushpop_trace.csv").exists():
         for key, tables in cut_trace(source).items():
             files[key].update(tables)
-    target = CAPTURES if session == "first" else CAPTURES / session
-    target.mkdir(parents=True, exist_ok=True)
-    for (case, letter), members in files.items():
-        write_archive(target / f"{case}-{VARIANT[letter]}.tar.xz", members)
-    truth = {"machine": machine(source), "times": times(source), "windows": windows(source)}
-    TRUTH.mkdir(exist_ok=True)
-    (TRUTH / f"{session}.json").write_text(json.dumps(truth, indent=1) + "\n")
+    return files
+
+
+def compact(truth: dict[str, Any]) -> str:
+    """JSON with one line per list of numbers."""
+    text = json.dumps(truth, indent=1)
+    return re.sub(r"\[[\d\s.,eE+-]+\]", lambda found: re.sub(r"\s+", " ", found[0]), text)
 
 
 def cut_page(path: Path, head: int) -> dict[Key, str]:
@@ -94,6 +116,7 @@ def text_of(rows: Iterable[Sequence[str]]) -> str:
 
 def write_archive(path: Path, members: dict[str, str]) -> None:
     """A tar.xz with the members and nothing of this machine: no owner, no time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w:xz", preset=9) as archive:
         for name, text in sorted(members.items()):
             data = text.encode()
@@ -103,24 +126,19 @@ def write_archive(path: Path, members: dict[str, str]) -> None:
 
 
 def times(source: Path) -> dict[str, dict[str, Any]]:
-    """Unprofiled times per case: clock, times of each variant in us, and how far the results of both differ."""
+    """Per case: clock, unprofiled times of each variant in us, how far their results differ, lengths of the ranges."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for path in sorted(source.glob("*.jsonl")):
         for line in path.read_text().splitlines():
             one = json.loads(re.sub(r"-?\bnan\b", "null", line))
-            found[one["id"]]["clock"] = one["clock"]
-            if one.get("difference", -1) is None or one.get("difference", -1) >= 0:
-                found[one["id"]]["difference"] = one["difference"]
-            found[one["id"]]["good" if one["variant"] == "control" else one["variant"]] = one["us"]
+            case = found[one["id"]]
+            case["clock"] = one["clock"]
+            if one.get("difference") is not None and one["difference"] >= 0:
+                case["difference"] = one["difference"]
+            case["good" if one["variant"] == "control" else one["variant"]] = one["us"]
+    for (name, letter), start, end in ranges(source):
+        found[name][f"{VARIANT[letter]}_range_us"] = (end - start) / 1e3
     return dict(sorted(found.items()))
-
-
-def windows(source: Path) -> dict[str, dict[str, float]]:
-    """Length of each traced range in us, ten steps and the wait for the last."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for (case, letter), start, end in ranges(source):
-        found[case][VARIANT[letter]] = (end - start) / 1e3
-    return dict(found)
 
 
 def machine(source: Path) -> dict[str, Any]:
@@ -133,4 +151,4 @@ def machine(source: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "first")
+    main(sys.argv[1:])

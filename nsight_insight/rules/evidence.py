@@ -94,7 +94,7 @@ def _cell(column: str, row: int, profile: Profile) -> Quantity | None:
 
 def _place(profile: Profile, row: int, column: str) -> Location | None:
     location = profile.locate(row, column)
-    return location if location.column is not None else None
+    return location if location.field or location.table else None
 
 
 def _evidence_row(table: FactTable, name: str, lead: int) -> int:

@@ -4,7 +4,7 @@ tool: nsys
 title: Decoding one token at a time through 24 small layers
 planted: kernels of a few microseconds, launched one by one; the GPU waits for the host
 cure: a CUDA graph of the step
-expect: [launch/tiny-kernels, launch/host-bound, tensor-core/small-matrix-kernels]
+expect: [launch/tiny-kernels, idle/launch-bound, tensor-core/small-matrix-kernels]
 wrong: precision; batched products (they depend on each other)
 """
 

@@ -4,7 +4,7 @@ tool: nsys
 title: Hundreds of tiny operations per step
 planted: the host launches slower than the GPU works
 cure: a CUDA graph
-expect: [launch/tiny-kernels, launch/host-bound]
+expect: [launch/tiny-kernels, idle/launch-bound]
 wrong: precision; fusion into fewer bytes
 """
 

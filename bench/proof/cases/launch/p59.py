@@ -4,7 +4,7 @@ tool: nsys
 title: Recurrent cells of a small batch in FP16
 planted: sequential small kernels, bound by launches; precision changes nothing
 cure: a CUDA graph of the sequence
-expect: [launch/tiny-kernels, launch/host-bound]
+expect: [launch/tiny-kernels, idle/launch-bound]
 wrong: lower precision; larger tiles
 wrong_rules: [tensor-core/tf32*, tensor-core/fp32*]
 """

@@ -4,7 +4,7 @@ tool: nsys
 title: Autocast entered anew for every micro-batch
 planted: FP32 weights are converted again for each of eight small micro-batches
 cure: weights kept in BF16
-expect: [precision/cast-kernels]
+expect: [precision/cast-kernels, precision/repeated-weight-casts]
 wrong: batch size only; launch overhead
 """
 

@@ -4,7 +4,7 @@ tool: nsys
 title: Gradient norm read on the host, tensor by tensor
 planted: .item() for each of 60 gradients; the GPU idles after each
 cure: one norm over all on the device
-expect: [sync/frequent-synchronization]
+expect: [sync/frequent-synchronization, idle/synchronization-gaps]
 wrong: precision; larger copies
 """
 

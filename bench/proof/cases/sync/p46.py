@@ -4,7 +4,7 @@ tool: nsys
 title: Loss checked on the host in every step
 planted: isnan, isinf and item of the loss, each waits for the GPU
 cure: the check kept on the device, read once in a hundred steps
-expect: [sync/frequent-synchronization]
+expect: [sync/frequent-synchronization, idle/synchronization-gaps]
 wrong: precision; copies
 """
 

@@ -4,7 +4,7 @@ tool: nsys
 title: torch.cuda.synchronize after every layer
 planted: timing code left in the model
 cure: no synchronization inside the step
-expect: [sync/frequent-synchronization]
+expect: [sync/frequent-synchronization, idle/synchronization-gaps]
 wrong: precision; fusion
 """
 

@@ -4,7 +4,7 @@ tool: nsys
 title: 256 separate products of 64 x 64 matrices
 planted: independent small products launched one by one
 cure: one batched product
-expect: [tensor-core/small-matrix-kernels, launch/tiny-kernels]
+expect: [tensor-core/small-matrix-kernels, launch/tiny-kernels, idle/launch-bound]
 wrong: BF16 or TF32 as the remedy
 """
 

@@ -4,7 +4,7 @@ tool: ncu
 title: Triton product with tiles of 16 x 16
 planted: tiles too small for the tensor pipe; loads and address arithmetic take the time
 cure: tiles of 128 x 128 x 64, eight warps
-expect: [tensor-core/low-tensor-utilization]
+expect: [tensor-core/low-tensor-utilization, memory/l1-low-hit-high-traffic]
 wrong: precision; DRAM
 remains: {tensor-core/low-tensor-utilization: an untuned Triton kernel is still below cuBLAS}
 """
