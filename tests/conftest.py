@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import settings
+
+# Examples that take long on a busy machine are no failure. On CI the examples are the same in every run, so that
+# a change is judged by itself; run locally to look for new ones.
+settings.register_profile("suite", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("suite")
 
 
 def pytest_configure(config: pytest.Config) -> None:
