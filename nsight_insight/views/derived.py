@@ -9,8 +9,9 @@ import numpy as np
 from nsight_insight.views.facts import STALLS, Array, Floats, without
 from nsight_insight.views.work import Columns, coalesce
 
-LIMITS: Final = ("warps", "registers", "shared_mem", "blocks", "barriers")
-"""Occupancy limits; warps come first, so that a tie with the hardware's maximum blames nothing else."""
+LIMITS: Final = ("warps", "blocks", "registers", "shared_mem", "barriers")
+"""Occupancy limits; of equal ones the first is named. A full SM blames nothing, and where a kernel uses no shared
+memory ncu prints the hardware's number of blocks for it, which is the limit on blocks."""
 CHIP_STALLS: Final = frozenset({"imc_miss", "gmma", "misc"})
 """Stall reasons that not every chip or section has; the others must all be known to name the largest."""
 _NOT_WAITING: Final = ("selected", "not_selected")

@@ -25,6 +25,7 @@ from nsight_insight.views.metered import (
 )
 from nsight_insight.views.optimizer import find_loop
 from nsight_insight.views.precision import own_type
+from nsight_insight.views.runs import fusible_seconds
 from nsight_insight.views.work import Columns
 
 DERIVED: Final = "from the combined metrics of its ncu launches"
@@ -42,6 +43,7 @@ def build_kernel(acts: Activities) -> FactTable:
     values = {**identity(acts, lead), **_times(acts, kernels), "optimizer_loop": _loop(acts, kernels)}
     total = groups.sum(duration)
     values["time_share"] = share_of_device(total, devices, acts)
+    values["fusible_time"] = groups.sum(fusible_seconds(acts, rows))
     table = FactTable(
         KERNEL, values, _keys(acts, lead), groups.members(rows), lead, np.nan_to_num(total), devices,
         np.nan_to_num(groups.sum(acts.count(rows))).astype(np.int64),

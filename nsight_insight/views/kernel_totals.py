@@ -69,6 +69,7 @@ def _precision(acts: Activities, rows: Ints, totals: Totals, duration: Array, fa
     totals.add("half_matrix_time", rows, duration, matrix & narrow)
     totals.add("half_other_time", rows, duration, narrow & ~matrix & ~converts)
     totals.add("byte_matrix_time", rows, duration, matrix & one_of(dtype, BYTES))
+    totals.add("narrowing_time", rows, duration, (family == "cast") & (dtype == "fp32"))
     totals.set("fp16_kernels", float(len(np.unique(acts.name_codes[0][rows][dtype == "fp16"]))))
 
 

@@ -26,6 +26,7 @@ def overlap_facts(acts: Activities, kernels: Ints, work: Ints, whole: Window, to
         first, last = np.maximum(start, whole.start), np.minimum(start + duration, whole.end)
         totals.set("concurrency", float(np.maximum(last - first, 0.0).sum()) / whole.busy)
     _communication(acts, kernels, whole, "", totals)
+    _copies(acts, kernels, work, whole, totals)
 
 
 def steady_overlap_facts(acts: Activities, kernels: Ints, steady: Window, totals: Totals) -> None:
@@ -45,6 +46,16 @@ def _communication(acts: Activities, kernels: Ints, within: Window, prefix: str,
     others = inside & ~collective
     hidden = covered(together, _one_lane(start[others], end[others]))
     totals.set(f"{prefix}comm_exposed_time", float((together.end - together.start - hidden).sum()) * NS)
+
+
+def _copies(acts: Activities, kernels: Ints, work: Ints, whole: Window, totals: Totals) -> None:
+    """Time of host-device copies after the first kernel during which no kernel ran on the device."""
+    start, duration = acts.column("start"), np.nan_to_num(acts.column("duration"))
+    across = np.isin(acts.column("direction")[work], ("HtoD", "DtoH")) & (start[work] >= whole.start)
+    copies = work[across]
+    together = _one_lane(*merged(start[copies], start[copies] + duration[copies]))
+    hidden = covered(together, _one_lane(start[kernels], start[kernels] + duration[kernels]))
+    totals.set("exposed_copy_time", float((together.end - together.start - hidden).sum()) * NS)
 
 
 def _one_lane(start: Floats, end: Floats) -> Intervals:

@@ -16,6 +16,7 @@ from nsight_insight.views.groups import single
 from nsight_insight.views.idle import idle_facts
 from nsight_insight.views.kernel_totals import kernel_facts
 from nsight_insight.views.overlap import graph_facts, overlap_facts, steady_overlap_facts, step_facts
+from nsight_insight.views.runs import attention_facts
 from nsight_insight.views.steps import find_steps
 from nsight_insight.views.timeline import Window, window
 from nsight_insight.views.totals import Totals
@@ -102,6 +103,7 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
     whole = window(begin, end, float(start.min()), float(end.max()))
     _window_facts(totals, "", whole)
     overlap_facts(acts, rows, active, whole, totals)
+    attention_facts(acts, rows, totals)
     steady = steps.steady() if steps is not None else None
     if steps is None or steps.edges is None or steady is None:
         return None

@@ -194,6 +194,11 @@ _COUNTED: Final = (
 _JOINED: Final = (
     *numbers(
         frozenset({KERNEL}),
+        TIME,
+        ("fusible_time", "time that fusing runs of elementwise kernels saves, all but one of each run", ("start",)),
+    ),
+    *numbers(
+        frozenset({KERNEL}),
         NUMBER,
         ("optimizer_loop", "1 for a kernel of a per-parameter optimizer loop, else 0", ()),
         ("ncu_launches", "ncu launches the metrics come from; 0 when the kernel was not profiled by ncu", ()),

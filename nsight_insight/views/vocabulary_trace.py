@@ -51,6 +51,7 @@ _KERNEL_TIMES: Final = numbers(
     ("half_matrix_time", "matrix kernels with 16-bit or smaller operands", ("duration",)),
     ("half_other_time", "other kernels with 16-bit or smaller operands that do not convert", ("duration",)),
     ("byte_matrix_time", "matrix kernels with 8-bit or smaller operands", ("duration",)),
+    ("narrowing_time", "casts from FP32, by name: what autocast does to weights and inputs", ("duration",)),
     ("matrix_time", "gemm, conv and attention kernels", ("duration",)),
     *((f"time_{family}", f"time of {family} kernels", ("duration",)) for family in FAMILIES),
     column="duration",
@@ -66,6 +67,7 @@ _COPY_TIMES: Final = numbers(
     ("pageable_time", "copies from or to pageable memory", ("memcpy_kind",)),
     ("small_copy_time", "copies of at most 64 KiB on average", ("memcpy_bytes",)),
     ("loop_copy_time", "host-device copies after the first kernel; unknown without start times", ("start",)),
+    ("exposed_copy_time", "the same, with no kernel running at the time", ("start",)),
     ("startup_copy_time", "copies before the device's first kernel: a one-off upload", ("start",)),
     column="duration",
 )
@@ -93,6 +95,8 @@ _DERIVED_TIMES: Final = numbers(
     ("steady_busy", "union of kernels, copies and sets in the steady window", _STEPS),
     ("steady_idle", "steady window minus steady busy", _STEPS),
     ("steady_kernel_time", "sum of kernel durations in the steady window", _STEPS),
+    ("attention_chain_time", "product, softmax, product on one stream, with what stands between", ("start",)),
+    ("attention_between_time", "that without the matrix products", ("start",)),
     ("queue_time", "mean time a kernel waits in the queue after its launch call", ("queue_duration",)),
     ("master_cast_time", "estimate of the casts FP32 master weights need", ("duration",)),
 )

@@ -78,8 +78,8 @@ def test_launch_bound_is_a_share_of_the_steady_window_and_potential_stays_within
     bound = next(found for found in report.findings if found.rule == "idle/launch-bound")
     window = STEPS * KERNELS * PERIOD
     assert bound.saving.base_ns == pytest.approx(window)
-    assert bound.saving.expected_ns == pytest.approx(0.7 * 0.74 * window, rel=1e-3)
-    assert bound.saving.share == pytest.approx(0.7 * 0.74, rel=1e-3)
+    assert bound.saving.expected_ns == pytest.approx(0.9 * 0.74 * window, rel=1e-3)
+    assert bound.saving.share == pytest.approx(0.9 * 0.74, rel=1e-3)
     idle = 0.75 * window
     assert report.potential.base_ns == pytest.approx(report.totals.kernel_ns + idle)
     assert report.potential.expected_ns <= report.potential.upper_ns <= report.totals.kernel_ns + idle

@@ -2,9 +2,9 @@
 id: P120
 tool: nsys
 title: A host that computes between steps
-planted: the GPU waits 4 ms per step for work on the host that no range names
+planted: the host waits for the GPU, then works 4 ms that no range names, then launches the next step
 cure: the host's work done by a thread meanwhile
-expect: [idle/unexplained, idle/data-loading]
+expect: [idle/unexplained, idle/data-loading, idle/synchronization-gaps]
 wrong: precision; launch overhead; copies
 """
 

@@ -4,7 +4,7 @@ tool: nsys
 title: AdamW parameter by parameter
 planted: about ten kernels for each of 120 tensors
 cure: fused=True
-expect: [launch/per-parameter-optimizer]
+expect: [launch/per-parameter-optimizer, idle/optimizer-launches]
 wrong: precision; gradient scaling
 """
 

@@ -5,6 +5,7 @@ title: Counting into eight global bins
 planted: 16 million atomic additions to eight addresses queue up in L2
 cure: bins in shared memory, one addition per block and bin
 expect: [memory/atomic-contention]
+remains: {latency/stall-long-scoreboard: "one load of four bytes per thread in flight; C04 is the same histogram with 16-byte loads, at the DRAM roof"}
 wrong: coalescing; occupancy
 */
 #include "../../harness/kernels.cuh"

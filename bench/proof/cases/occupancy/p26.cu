@@ -5,6 +5,7 @@ title: Blocks of one warp
 planted: 32 blocks per SM is the limit, so half of the warps an SM could hold
 cure: blocks of 256 threads
 expect: [occupancy/low-theoretical-occupancy]
+remains: {latency/stall-long-scoreboard: "each warp still follows one list at a time; P77 measures what several bring"}
 wrong: registers or shared memory as the limit
 */
 #include "../../harness/chase.cuh"
