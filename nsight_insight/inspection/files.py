@@ -11,6 +11,7 @@ import numpy as np
 
 from nsight_insight.catalog.metrics import label_index, load_attributes, load_columns, load_metrics, metric_index
 from nsight_insight.catalog.nsys_reports import heading_keys, load_reports, parse_heading
+from nsight_insight.inspection._extras import managed_memory, mpi_calls, sampled
 from nsight_insight.model.columns import ACTIVITY_COLUMNS, Kind
 from nsight_insight.model.inspection import InspectedDevice, InspectedFile, InspectedTable
 from nsight_insight.model.missing import Missing
@@ -60,6 +61,9 @@ def described(result: ReadResult, gpu: Gpu | None) -> InspectedFile:
         steps=_whole(_largest(views, "steps")),
         tables=tuple(_table(source, profile) for source in sources),
         issues=profile.issues,
+        samples=sampled(profile, views),
+        mpi=mpi_calls(views),
+        managed=managed_memory(views),
     )
 
 

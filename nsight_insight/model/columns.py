@@ -23,6 +23,8 @@ class Kind(StrEnum):
     SYNC = "sync"
     RANGE = "range"
     OSRT = "osrt"
+    MPI = "mpi"
+    FAULT = "fault"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def _columns(*rows: tuple[str, str, str, str]) -> dict[str, Column]:
 ACTIVITY_COLUMNS: Final = _columns(
     ("source", "int32", "", "index into Profile.sources"),
     ("line", "int64", "", "line in the file, or rowid"),
-    ("kind", "object", "", "kernel, memcpy, memset, graph, api, sync, range, osrt"),
+    ("kind", "object", "", "kernel, memcpy, memset, graph, api, sync, range, osrt, mpi, fault"),
     ("primary", "bool", "", "False where another row of the profile stands for the same work"),
     ("name", "object", "", "name as the tool wrote it"),
     ("base", "object", "", "normalised function name without template and parameter lists"),
@@ -74,6 +76,7 @@ ACTIVITY_COLUMNS: Final = _columns(
     ("src_kind", "object", "", "pageable, pinned, device, managed, array or empty"),
     ("dst_kind", "object", "", "as src_kind"),
     ("direction", "object", "", "HtoD, DtoH, DtoD, PtoP, HtoH, unified or empty; copies only"),
+    ("cause", "object", "", "why pages of managed memory moved: page fault, user prefetch, ...; empty when unknown"),
     ("nvtx", "object", "", "innermost-last NVTX ranges joined by '/', empty when unknown"),
     ("api_duration", "float64", "ns", "duration of the launching API call (kern_exec reports)"),
     ("queue_duration", "float64", "ns", "time from API return to kernel start (kern_exec reports)"),

@@ -44,6 +44,48 @@ class InspectedDevice:
 
 
 @dataclass(frozen=True)
+class InspectedSamples:
+    """GPU metrics that nsys sampled on one device.
+
+    Attributes:
+        samples: moments sampled.
+        frequency: samples per second.
+        window: means over the device's window, by metric: fractions, clocks in Hz; empty where none lies in it.
+        steady: the same over the steady window.
+    """
+
+    device: int
+    samples: int
+    frequency: float | None
+    window: tuple[tuple[str, float], ...] = ()
+    steady: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class InspectedCalls:
+    """MPI calls of one function, all ranks of the file together."""
+
+    name: str
+    calls: int
+    total_ns: float
+
+
+@dataclass(frozen=True)
+class InspectedManaged:
+    """Managed memory; None: not in the file.
+
+    Attributes:
+        migrated_bytes: bytes that moved, either way.
+        kernel_ns: kernel time during which pages moved or faults were served.
+    """
+
+    migrated_bytes: float
+    gpu_faults: int | None = None
+    cpu_faults: int | None = None
+    kernel_ns: float | None = None
+
+
+@dataclass(frozen=True)
 class InspectedFile:
     """One file, or one member of an archive.
 
@@ -58,6 +100,7 @@ class InspectedFile:
         window_ns: first start to last end of the device's work; None without start times.
         steps: training steps found; None when there are none to be found.
         issues: what was dropped or doubted.
+        mpi: MPI calls by function, most time first.
     """
 
     path: str
@@ -76,6 +119,9 @@ class InspectedFile:
     steps: int | None = None
     tables: tuple[InspectedTable, ...] = ()
     issues: tuple[Issue, ...] = ()
+    samples: tuple[InspectedSamples, ...] = ()
+    mpi: tuple[InspectedCalls, ...] = ()
+    managed: InspectedManaged | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +104,25 @@ class Device:
     sm_clock_hz: float | None = None
     memory_bandwidth: float | None = None
     location: Location | None = None
+    identity: str = field(default="", compare=False, repr=False)
+    """Digest that tells this GPU from others of any machine; "" unknown. For comparing, never shown."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where and when a capture was made, as far as the file says; for comparing inputs, never shown.
+
+    Attributes:
+        host: digest of the machine's name, "" unknown.
+        began: UTC in ns at time 0 of the capture's clock.
+        booted: UTC in ns at time 0 of the machine's own clock.
+        rank: number of the process among those of a distributed job.
+    """
+
+    host: str = ""
+    began: int | None = None
+    booted: int | None = None
+    rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -162,6 +182,32 @@ class HotLine:
         return self.samples / self.total if self.total else 0.0
 
 
+@dataclass(frozen=True)
+class GpuSamples:
+    """GPU metrics that nsys sampled on one device at a fixed rate (``nsys profile --gpu-metrics-devices``).
+
+    Attributes:
+        device: index of the device.
+        times: ns on the capture's clock, ascending; a sample holds what was so since the one before it.
+        values: name of the sampled metric (``catalog/gpu_samples.yaml``) -> value per time, SI units and fractions,
+            NaN where the sample lacks it.
+        names: name of the sampled metric -> how the file calls it.
+        location: where the samples stand.
+    """
+
+    device: int
+    times: npt.NDArray[np.float64]
+    values: Mapping[str, npt.NDArray[np.float64]]
+    names: Mapping[str, str]
+    location: Location
+
+    @property
+    def frequency(self) -> float:
+        """Samples per second; NaN for fewer than two."""
+        steps = np.diff(self.times)
+        return 1e9 / float(np.median(steps)) if len(steps) else float("nan")
+
+
 @dataclass
 class Table:
     """What a reader hands over: columns of equal length, before assembly into a profile.
@@ -175,6 +221,8 @@ class Table:
     devices: Sequence[Device] = ()
     vendor: Sequence[VendorFinding] = ()
     hot_lines: Sequence[HotLine] = ()
+    samples: Sequence[GpuSamples] = ()
+    run: Run | None = None
 
     def __len__(self) -> int:
         return self.source.rows
@@ -196,7 +244,12 @@ class ReadResult:
 
 @dataclass(frozen=True)
 class Profile:
-    """Everything known about one program run: sources, activity frame, vendor advice, issues."""
+    """Everything known about one program run: sources, activity frame, vendor advice, issues, samples.
+
+    Attributes:
+        clocks: device -> number of the clock its times are on; times of devices on different clocks cannot be
+            compared. Empty where all are on one clock.
+    """
 
     sources: tuple[Source, ...]
     activities: pd.DataFrame
@@ -204,6 +257,8 @@ class Profile:
     vendor: tuple[VendorFinding, ...] = ()
     issues: tuple[Issue, ...] = ()
     hot_lines: tuple[HotLine, ...] = ()
+    samples: tuple[GpuSamples, ...] = ()
+    clocks: Mapping[int, int] = field(default_factory=dict)
 
     def hot_lines_of(self, kernel: str) -> tuple[HotLine, ...]:
         """Hottest lines of a kernel, most samples first; empty where no input holds samples per line of it.
@@ -212,6 +267,15 @@ class Profile:
             kernel: the name in one dialect, as in ``finding.Member.key``.
         """
         return tuple(sorted((line for line in self.hot_lines if line.key == kernel), key=lambda line: -line.samples))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A copy of the activities with units in the names of columns; see ``frames.activities_frame``."""
+        return cast("pd.DataFrame", import_module("nsight_insight.frames").activities_frame(self))
+
+    def _repr_html_(self) -> str:
+        from nsight_insight.model.notebook import profile_html
+
+        return profile_html(self)
 
     def locate(self, row: int, column: str) -> Location:
         """The cell of the input that holds ``column`` of activity ``row`` (positional)."""

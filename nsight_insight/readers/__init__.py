@@ -34,6 +34,7 @@ class Reader(Protocol):
         """Every table of the input."""
 
 
+_CERTAIN = 1.0
 _HELPERS = frozenset({"text", "assemble"})
 
 
@@ -51,7 +52,7 @@ def readers() -> dict[str, Reader]:
 
 
 def read(text: SourceText, format_name: str | None = None) -> ReadResult:
-    """Read one input with the reader that recognises it, or with the one named.
+    """Read one input with the readers that recognise it, or with the one named.
 
     Raises:
         UnrecognizedInput: no reader recognises the content.
@@ -62,10 +63,16 @@ def read(text: SourceText, format_name: str | None = None) -> ReadResult:
         if format_name not in readers():
             raise UsageError(f"unknown format {format_name!r}; known: {', '.join(sorted(readers()))}")
         return readers()[format_name].read(text)
-    best, name = max(_scores(text), default=(0.0, ""))
+    from nsight_insight.readers._mixed import others, read_all
+
+    scores = list(_scores(text))
+    best, name = max(scores, default=(0.0, ""))
     if best <= 0.0:
         raise UnrecognizedInput(f"not a profile this tool understands ({text.describe()})", path=text.path, line=1)
-    return readers()[name].read(text)
+    beside = others(name, scores) if best < _CERTAIN else []
+    if not beside:
+        return readers()[name].read(text)
+    return read_all([name, *beside], lambda chosen: readers()[chosen].read(text), text.path)
 
 
 def _scores(text: SourceText) -> Iterator[tuple[float, str]]:
@@ -73,5 +80,5 @@ def _scores(text: SourceText) -> Iterator[tuple[float, str]]:
     for name, reader in readers().items():
         score = reader.sniff(text)
         yield score, name
-        if score >= 1.0:
+        if score >= _CERTAIN:
             return

@@ -11,10 +11,33 @@ import numpy as np
 
 from nsight_insight.catalog.gpus import Gpu, find_gpu
 from nsight_insight.model.issues import Issue, Level, Location
-from nsight_insight.model.profile import Device
+from nsight_insight.model.profile import Device, GpuSamples, Table
+from nsight_insight.readers._assemble_ranks import Numbering
 from nsight_insight.readers._assemble_stack import Stack
 
 _T = TypeVar("_T")
+
+
+def renumbered(tables: Iterable[Table], numbering: Numbering) -> list[Device]:
+    """The devices of all tables, by their numbers in the profile."""
+    return [
+        replace(device, index=numbering.of(table.source.path, device.index))
+        for table in tables
+        for device in table.devices
+    ]
+
+
+def on_one_clock(tables: Iterable[Table], numbering: Numbering) -> tuple[GpuSamples, ...]:
+    """The samples of all tables, by the numbers of devices and on the clock of the profile."""
+    return tuple(
+        replace(
+            found,
+            device=numbering.of(table.source.path, found.device),
+            times=found.times + numbering.shift.get(table.source.path, 0.0),
+        )
+        for table in tables
+        for found in table.samples
+    )
 
 
 def merge_devices(devices: Iterable[Device], gpu: Gpu | None) -> tuple[list[Device], list[Issue]]:

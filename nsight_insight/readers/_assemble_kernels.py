@@ -12,6 +12,7 @@ from nsight_insight.readers._assemble_stack import Array, Stack
 
 _PARTIAL: Final = ("cuda_kern_exec_trace", "cuda_kern_exec_sum", "nvtx_kern_sum")
 """Reports that leave out launches without an API record, and ``nvtx_kern_sum`` counts one in every range."""
+_TRACE: Final = "cuda_gpu_trace"
 _TOLERANCE: Final = 1e-3
 _SLACK_NS: Final = 1.0
 
@@ -31,17 +32,48 @@ def settle_partial(data: Stack, chosen: Sequence[Part]) -> list[Part]:
 def settle_incomplete(data: Stack, chosen: Sequence[Part]) -> list[Part]:
     """``chosen`` without tables that lost rows where another report of the same input holds all that is left of them.
 
-    A log that was cut off holds part of a trace and the whole summary; added up, they would count twice.
+    A log that was cut off holds part of a trace and the whole summary; added up, they would count twice. Cut at the
+    end of a line, the trace shows no damage: see ``_cut_short``.
     """
     kept = list(chosen)
     for part in chosen:
         source = data.sources[part.source]
         others = [o for o in kept if o.report != part.report and data.sources[o.source].path == source.path]
-        if source.incomplete and _covered(data, part, others):
+        if (source.incomplete or _cut_short(data, part, others)) and _covered(data, part, others):
             kept.remove(part)
             names = ", ".join(sorted({other.report for other in others}))
             data.note(f"{part.report}: a table that lost rows is not counted, {names} holds the same work", part.source)
     return kept
+
+
+def _cut_short(data: Stack, part: Part, others: Sequence[Part]) -> bool:
+    """True for the trace at the end of an input beside a summary of more launches that fits it to the nanosecond.
+
+    Fits: every duration lies between the shortest and the longest that the summary gives for its name.
+    """
+    if part.report != _TRACE or part.database or sum(other.launches for other in others) <= part.launches:
+        return False
+    columns, path = data.columns, data.sources[part.source].path
+    beside = [source.path == path and number != part.source for number, source in enumerate(data.sources)]
+    here = np.array(beside, dtype=bool)[columns["source"]]
+    if columns["line"][part.rows].max() < columns["line"][here].max(initial=-1):
+        return False
+    limits = _limits(data, np.concatenate([other.rows for other in others]))
+    for name, duration in zip(columns["name"][part.rows], columns["duration"][part.rows], strict=True):
+        shortest, longest = limits.get(name, (np.nan, np.nan))
+        if not shortest <= duration <= longest:
+            return False
+    return True
+
+
+def _limits(data: Stack, rows: Array) -> dict[str, tuple[float, float]]:
+    """Shortest and longest launch by name."""
+    limits: dict[str, tuple[float, float]] = {}
+    columns = (data.columns[name][rows] for name in ("name", "min", "max"))
+    for name, low, high in zip(*columns, strict=True):
+        known = limits.get(name, (np.inf, -np.inf))
+        limits[name] = min(known[0], float(low)), max(known[1], float(high))
+    return limits
 
 
 def _covered(data: Stack, part: Part, others: Sequence[Part]) -> bool:

@@ -18,22 +18,34 @@ from nsight_insight.readers._assemble_stack import Array, Stack
 
 _NVPROF: Final = ("nvprof-gpu-trace", "nvprof-summary")
 _COPIES: Final = ("cuda_gpu_trace", "cuda_gpu_mem_time_sum", "cuda_gpu_sum", "cuda_api_gpu_sum", *_NVPROF)
+
+
+def _recipe(what: str) -> tuple[str, ...]:
+    return (f"recipe_{what}_by_device", f"recipe_{what}_sum_by_rank", f"recipe_{what}_sum")
+
+
 _ORDER: Final = {
     Kind.KERNEL: (
         "cuda_gpu_trace", "cuda_kern_exec_trace", "cuda_gpu_kern_gb_sum", "cuda_gpu_kern_sum", "cuda_gpu_sum",
-        "cuda_api_gpu_sum", "cuda_kern_exec_sum", "nvtx_kern_sum", *_NVPROF,
+        "cuda_api_gpu_sum", "cuda_kern_exec_sum", "nvtx_kern_sum", *_NVPROF, *_recipe("cuda_gpu_kern"),
     ),
     Kind.MEMCPY: _COPIES,
     Kind.MEMSET: _COPIES,
-    Kind.API: ("cuda_api_trace", "cuda_api_sum", "cuda_api_gpu_sum", "nvprof-api-trace", "nvprof-summary"),
+    Kind.API: (
+        "cuda_api_trace", "cuda_api_sum", "cuda_api_gpu_sum", "nvprof-api-trace", "nvprof-summary",
+        *_recipe("cuda_api"),
+    ),
     Kind.RANGE: (
         "nvtx_pushpop_trace", "nvtx_startend_trace", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum",
-        "nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum",
+        "nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum", *_recipe("nvtx"),
     ),
-    Kind.OSRT: ("osrt_sum",),
+    Kind.OSRT: ("osrt_sum", *_recipe("osrt")),
+    Kind.MPI: ("mpi_event_trace", "mpi_event_sum", *_recipe("mpi")),
 }  # fmt: skip
 """Reports that hold a kind, the most detailed first; reports not named here come last."""
 _PROJECTED: Final = ("nvtx_gpu_proj_trace", "nvtx_gpu_proj_sum")
+_CALL: Final = ("process", "thread", "start", "duration", "name")
+"""What tells one MPI call from another."""
 _MIGRATIONS: Final = ("um_sum", "um_total_sum")
 _UNTIMED: Final = ("nvprof-metrics",)
 """Reports that describe kernels without saying how long they took."""
@@ -65,6 +77,7 @@ def settle_primary(data: Stack) -> None:
         rows = nsys & primary & (data.columns["kind"] == kind.value)
         for style in sorted(set(data.style[rows])):
             _settle_kind(data, kind, parts_of(data, rows & (data.style == style)), order)
+    _settle_requests(data)
     settle_nested_ranges(data)
     settle_launches(data)
 
@@ -141,6 +154,15 @@ def _note_captures(data: Stack, kind: Kind, chosen: Sequence[Part], reports: Seq
         more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         text = f"{used[0]}: {len(first)} tables are added up: {', '.join(names[:_LISTED])}{more}"
         data.note(text, first[0].source)
+
+
+def _settle_requests(data: Stack) -> None:
+    """A call that waits for several requests is listed once for each of them."""
+    calls = data.columns["primary"] & (data.columns["kind"] == Kind.MPI.value) & np.isfinite(data.columns["start"])
+    rows = np.flatnonzero(calls)
+    keys = [tuple(data.columns[name][row] for name in _CALL) for row in rows.tolist()]
+    first = dict(zip(reversed(keys), reversed(rows.tolist()), strict=True))
+    data.columns["primary"][[row for key, row in zip(keys, rows.tolist(), strict=True) if first[key] != row]] = False
 
 
 def _settle_projections(data: Stack) -> None:

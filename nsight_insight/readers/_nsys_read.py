@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from nsight_insight.catalog.nsys_reports import load_reports
 from nsight_insight.errors import EmptyInput, UnrecognizedInput
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
@@ -108,7 +109,8 @@ def _read_block(block: Block, contents: _Contents, text: SourceText, result: Rea
     place = Location(text.path, block.line)
     if not report.kind:
         if not report.rule:
-            result.issues.append(Issue(Level.INFO, f"{report.name} is not analysed", place))
+            advice = f": {report.advice}" if report.advice else ""
+            result.issues.append(Issue(Level.INFO, f"{report.name} is not analysed{advice}", place))
         table = Table(Source(text.path, block.reader, "nsys", report.name, block.version), {})
     else:
         table, issues = build_table(block, report, text.path, large=len(text.data) > LARGE_BYTES)
@@ -163,6 +165,8 @@ def _nothing(contents: _Contents, result: ReadResult, text: SourceText) -> Empty
         reports = ", ".join(dict.fromkeys(table.source.report for table in result.tables))
         lacking = ", ".join(dict.fromkeys(missing_data(b) for b in found.banners if b.kind == "skipped"))
         parts = [f"nothing to analyse in {reports}"] if reports else []
+        known = load_reports()
+        parts += dict.fromkeys(a for table in result.tables if (a := known[table.source.report].advice))
         parts += [f"nsys found no data for: {lacking}"] if lacking else []
         if not (found.unknown or found.other_format):
             return EmptyInput("; ".join(parts), path=text.path, line=blocks[0].line if blocks else None)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from nsight_insight.readers._ncu_layout import MARK, heading_of
 from nsight_insight.readers._nvprof_lines import (
     Form,
     Part,
@@ -72,6 +73,8 @@ class _Scanner:
             self.take_banner(banner[1], banner[2].strip(), number)
         elif heading := heading_form(line):
             self.open(*heading, number)
+        elif MARK in line and heading_of(line, number):
+            self.part = None  # a table of ncu, whose rows may look like those of the table before
         elif not self.take_note(line, number) and self.part is not None:
             self.take_row(self.part, line, number)
 

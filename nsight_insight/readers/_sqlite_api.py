@@ -44,18 +44,38 @@ def read_calls(database: Database) -> Part | None:
     return part
 
 
-def add_devices(calls: Part, gpu: Sequence[Part]) -> None:
-    """Give calls of processes that used one device only that device."""
+def add_devices(calls: Part, gpu: Sequence[Part], waits: Part | None = None) -> None:
+    """Give calls a device: that of their process where it used only one, else that of what they started or waited for.
+
+    A process that used several sets the device of a thread by calls that nsys does not record: its allocations and
+    whatever else has no work with its correlation id stay unknown.
+    """
     used: dict[int, set[int]] = {}
     for part in gpu:
         for process, device in distinct_pairs(whole(part.figure("process")), part.columns["device"]):
             used.setdefault(process, set()).add(device)
     processes = whole(calls.figure("process"))
-    devices = np.full(len(calls), -1, dtype=np.int64)
+    devices = _devices_of_work(calls, [*gpu, *([waits] if waits is not None else [])])
     for process, found in used.items():
         if len(found) == 1:
             devices[processes == process] = next(iter(found))
     calls.columns["device"] = devices
+
+
+def _devices_of_work(calls: Part, parts: Sequence[Part]) -> Ints:
+    """Device of the work with each call's correlation id; -1 without any, or where it is of several devices."""
+    none: Ints = np.full(len(calls), -1, dtype=np.int64)
+    keys = np.concatenate([none[:0], *(key_of(part) for part in parts)])
+    devices = np.concatenate([none[:0], *(part.columns["device"] for part in parts)])
+    known = (keys >= 0) & (devices >= 0)
+    if not known.any():
+        return none
+    order = np.lexsort((devices[known], keys[known]))
+    keys, devices = keys[known][order], devices[known][order]
+    wanted = key_of(calls)
+    first = np.minimum(np.searchsorted(keys, wanted, side="left"), len(keys) - 1)
+    last = np.maximum(np.searchsorted(keys, wanted, side="right") - 1, 0)
+    return np.where((keys[first] == wanted) & (devices[first] == devices[last]), devices[first], -1)
 
 
 @dataclass(frozen=True)

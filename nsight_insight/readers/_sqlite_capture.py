@@ -9,7 +9,7 @@ from typing import Final
 from nsight_insight.errors import EmptyInput
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.issues import Issue, Level, Location
-from nsight_insight.model.profile import Device, ReadResult, Table
+from nsight_insight.model.profile import ReadResult
 from nsight_insight.readers._sqlite_api import (
     LAUNCH,
     RUNTIME,
@@ -23,8 +23,12 @@ from nsight_insight.readers._sqlite_database import Database, number_of
 from nsight_insight.readers._sqlite_devices import number_devices
 from nsight_insight.readers._sqlite_facts import capture_facts
 from nsight_insight.readers._sqlite_gpu import read_gpu, read_waits
+from nsight_insight.readers._sqlite_managed import add_causes, read_faults
+from nsight_insight.readers._sqlite_mpi import MPI, read_mpi
 from nsight_insight.readers._sqlite_notes import diagnostic_issues, overhead_issues, product_version, version_issues
 from nsight_insight.readers._sqlite_nvtx import NVTX, Ranges, read_ranges
+from nsight_insight.readers._sqlite_run import run_of
+from nsight_insight.readers._sqlite_samples import SAMPLES, read_samples
 from nsight_insight.readers._sqlite_sums import OSRT, sum_os_calls
 from nsight_insight.readers._sqlite_tables import Part, finish
 
@@ -33,11 +37,10 @@ _OTHER_ACTIVITY: Final = {
     OSRT: "OS runtime calls",
     "SCHED_EVENTS": "thread scheduling",
     "COMPOSITE_EVENTS": "CPU samples",
+    SAMPLES: "GPU metrics",
+    **dict.fromkeys(MPI, "MPI calls"),
 }
-_UNREAD: Final = (
-    "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS", "CUDA_GPU_MEMORY_USAGE_EVENTS", "GPU_METRICS",
-    "MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "NET_NIC_METRIC",
-)  # fmt: skip
+_UNREAD: Final = ("CUDA_GPU_MEMORY_USAGE_EVENTS", "NET_NIC_METRIC")
 """Tables about GPU or communication that no view uses yet."""
 _CAPTURE: Final = "nsys profile --trace=cuda,nvtx"
 
@@ -52,20 +55,27 @@ def read_capture(database: Database, reader: str) -> ReadResult:
     gpu, calls = read_gpu(database), read_calls(database)
     if not gpu and calls is None:
         raise _nothing(database, [*said, *database.issues])
-    waits = read_waits(database)
-    devices = number_devices(database, [*gpu, *([waits] if waits else [])])
+    for part in gpu:
+        add_causes(database, part)
+    waits, faults = read_waits(database), read_faults(database)
+    devices = number_devices(database, [*gpu, *faults, *([waits] if waits else [])])
     ranges, open_ranges = read_ranges(database)
     said += _without_kernels(database, gpu, calls)
     if calls is not None:
-        add_devices(calls, gpu)
+        add_devices(calls, gpu, waits)
         calls = _join(database, calls, gpu, open_ranges)
     said += [*overhead_issues(database), *_unread(database)]
-    parts = [*gpu, calls, waits, *ranges, sum_os_calls(database)]
+    parts = [*gpu, calls, waits, *ranges, sum_os_calls(database), *read_mpi(database), *faults]
     version = product_version(database)
     tables = [finish(part, database, reader, version) for part in parts if part is not None]
     facts = capture_facts(database)
     tables = [replace(table, source=replace(table.source, facts=facts)) for table in tables]
-    return ReadResult(_with_devices(tables, devices), [*said, *database.issues])
+    run = run_of(database)
+    for table in tables:
+        table.run = run
+    for table in tables[:1]:
+        table.devices, table.samples = devices, read_samples(database)
+    return ReadResult(tables, [*said, *database.issues])
 
 
 def _join(database: Database, calls: Part, gpu: Sequence[Part], ranges: Ranges | None) -> Part | None:
@@ -79,15 +89,9 @@ def _join(database: Database, calls: Part, gpu: Sequence[Part], ranges: Ranges |
     return settle_gaps(database, index, gpu)
 
 
-def _with_devices(tables: Sequence[Table], devices: Sequence[Device]) -> list[Table]:
-    for table in tables[:1]:
-        table.devices = devices
-    return list(tables)
-
-
 def _nothing(database: Database, said: Iterable[Issue]) -> EmptyInput:
     """The error for an export without CUDA activity: what it has, what the profiler said, what to do."""
-    held = [what for table, what in _OTHER_ACTIVITY.items() if database.count(table)]
+    held = list(dict.fromkeys(what for table, what in _OTHER_ACTIVITY.items() if database.count(table)))
     text = f"no CUDA activity in this export; it holds {', '.join(held) if held else 'no events at all'}"
     lost = [issue.text for issue in said if issue.level > Level.INFO]
     return EmptyInput("; ".join([text, *lost, f"capture with {_CAPTURE}"]), path=database.path)

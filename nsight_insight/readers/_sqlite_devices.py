@@ -11,6 +11,7 @@ import numpy as np
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import Device, Ints
 from nsight_insight.readers._sqlite_database import Database
+from nsight_insight.readers._sqlite_run import digest_of, host_digest
 from nsight_insight.readers._sqlite_tables import Part, whole
 
 _GPUS: Final = "TARGET_INFO_GPU"
@@ -36,6 +37,8 @@ class _Gpu:
     sms: float = 0.0
     clock: float = 0.0
     bandwidth: float = 0.0
+    uuid: str = ""
+    bus: str = ""
 
 
 def number_devices(database: Database, parts: Sequence[Part]) -> list[Device]:
@@ -55,7 +58,20 @@ def number_devices(database: Database, parts: Sequence[Part]) -> list[Device]:
     for part in parts:
         _fill(part, index)
     found = {index[pair]: _gpu_of(pair, physical, gpus) for pair in sorted(used)}
-    return [_device(number, gpu, database.path) for number, gpu in sorted(found.items()) if gpu and number >= 0]
+    certain = {index[pair] for pair in physical} if len(gpus) > 1 else set(found)
+    host = host_digest(database)
+    return [
+        _device(number, gpu, database.path, _identity(gpu, host) if number in certain else "")
+        for number, gpu in sorted(found.items())
+        if gpu and number >= 0
+    ]
+
+
+def _identity(gpu: _Gpu, host: str) -> str:
+    """Tells GPUs of all machines apart; a bus address does only together with its machine."""
+    if gpu.uuid:
+        return f"uuid:{digest_of(gpu.uuid)}"
+    return f"bus:{digest_of(host, gpu.bus)}" if host and gpu.bus else ""
 
 
 def _pairs(part: Part) -> list[Pair]:
@@ -103,7 +119,8 @@ def _read_gpus(database: Database) -> list[_Gpu]:
     if database.has(_GPUS, "id", "smCount"):
         columns = {
             "id": "id", "cuda": "cuDevice", "name": "name", "major": "computeMajor", "minor": "computeMinor",
-            "sms": "smCount", "clock": "clockRate", "bandwidth": "memoryBandwidth",
+            "sms": "smCount", "clock": "clockRate", "bandwidth": "memoryBandwidth", "uuid": "uuid",
+            "bus": "busLocation",
         }  # fmt: skip
         gpus = _lines(database, _GPUS, columns, 1.0)
         return [gpu for gpu in gpus if gpu.cc] or gpus
@@ -136,12 +153,14 @@ def _lines(database: Database, table: str, columns: Mapping[str, str], scale: fl
             sms=figures.get("sms", 0.0),
             clock=figures.get("clock", 0.0) * scale,
             bandwidth=figures.get("bandwidth", 0.0) * scale,
+            uuid=str(line.get("uuid") or ""),
+            bus=str(line.get("bus") or ""),
         )
         found.setdefault(gpu.id, gpu)
     return list(found.values())
 
 
-def _device(index: int, gpu: _Gpu, path: str) -> Device:
+def _device(index: int, gpu: _Gpu, path: str, identity: str) -> Device:
     return Device(
         index,
         gpu.name,
@@ -150,4 +169,5 @@ def _device(index: int, gpu: _Gpu, path: str) -> Device:
         sm_clock_hz=gpu.clock or None,
         memory_bandwidth=gpu.bandwidth or None,
         location=Location(path, gpu.row, table=gpu.table, field="name"),
+        identity=identity,
     )

@@ -40,7 +40,7 @@ FIELDS: Final[dict[str, tuple[Field, ...]]] = {
     ),
     MEMCPY: (
         *_PLACE, plain("bytes", "bytes", "byte"), plain("_kind", "copyKind"), plain("_from", "srcKind"),
-        plain("_to", "dstKind"), plain("_node", "graphNodeId"),
+        plain("_to", "dstKind"), plain("_node", "graphNodeId"), plain("_cause", "migrationCause"),
     ),
     MEMSET: (*_PLACE, plain("bytes", "bytes", "byte"), plain("_from", "memKind"), plain("_node", "graphNodeId")),
     GRAPH: (*_PLACE, plain("_graph", "graphId")),
@@ -48,7 +48,7 @@ FIELDS: Final[dict[str, tuple[Field, ...]]] = {
 }  # fmt: skip
 
 _GROUPS: Final = frozenset(
-    {"process", "device", "_name", "_kind", "_from", "_to", "_graph"}
+    {"process", "device", "_name", "_kind", "_from", "_to", "_graph", "_cause"}
     | {f"{name}_{axis}" for name in ("grid", "block") for axis in "xyz"}
 )
 _SUMS: Final = {
@@ -103,7 +103,7 @@ def read_waits(database: Database) -> Part | None:
         return None
     part = read_part(database, SYNC, SYNC_REPORT, Kind.SYNC, FIELDS[SYNC])
     if part is not None:
-        labels = _labels(database, "ENUM_CUPTI_SYNC_TYPE", SYNC_LABELS)
+        labels = enum_labels(database, "ENUM_CUPTI_SYNC_TYPE", SYNC_LABELS)
         part.columns["name"] = _labelled(part.figure("_kind"), labels, "[CUDA {}]")
         part.labels["name"] = "syncType"
     return part
@@ -133,7 +133,7 @@ def _short_names(database: Database, part: Part) -> Objects:
 
 
 def _name_copies(database: Database, part: Part) -> None:
-    labels = _labels(database, "ENUM_CUDA_MEMCPY_OPER", COPY_LABELS)
+    labels = enum_labels(database, "ENUM_CUDA_MEMCPY_OPER", COPY_LABELS)
     part.columns["name"] = _labelled(part.figure("_kind"), labels, "[CUDA memcpy {}]")
     part.columns["direction"] = mapped(part.columns["name"], copy_direction)
     part.labels.update(name="copyKind", direction="copyKind")
@@ -154,12 +154,12 @@ def _name_graphs(database: Database, part: Part) -> None:
 
 
 def _add_place(database: Database, part: Part, column: str, figure: str, label: str) -> None:
-    labels = _labels(database, "ENUM_CUDA_MEM_KIND", MEMORY_LABELS)
+    labels = enum_labels(database, "ENUM_CUDA_MEM_KIND", MEMORY_LABELS)
     part.columns[column] = mapped(_labelled(part.figure(figure), labels, "{}"), memory_place)
     part.labels[column] = label
 
 
-def _labels(database: Database, table: str, known: dict[int, str]) -> dict[int, str]:
+def enum_labels(database: Database, table: str, known: dict[int, str]) -> dict[int, str]:
     """Labels of an enumeration, as the export has them."""
     if not database.has(table, "id", "label"):
         return known

@@ -14,11 +14,12 @@ from nsight_insight.catalog.gpus import Gpu
 from nsight_insight.model.columns import ACTIVITY_COLUMNS
 from nsight_insight.model.issues import Issue
 from nsight_insight.model.profile import Profile, ReadResult
-from nsight_insight.readers._assemble_devices import fill_cc, merge_devices
+from nsight_insight.readers._assemble_devices import fill_cc, merge_devices, on_one_clock, renumbered
 from nsight_insight.readers._assemble_hot import hot_lines
 from nsight_insight.readers._assemble_names import derive_names
 from nsight_insight.readers._assemble_ncu import fold_pages
 from nsight_insight.readers._assemble_primary import settle_primary
+from nsight_insight.readers._assemble_ranks import number_devices
 from nsight_insight.readers._assemble_stack import Stack, distinct_tables, stack
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def assemble(results: Sequence[ReadResult], gpu: Gpu | None = None, issues: Sequ
     data = stack(tables, [*issues, *read_issues])
     derive_names(data)
     data = fold_pages(data)
-    devices, device_issues = merge_devices((device for table in tables for device in table.devices), gpu)
-    fill_cc(data, devices)
     settle_primary(data)
+    numbering = number_devices(data, tables)
+    devices, device_issues = merge_devices(renumbered(tables, numbering), gpu)
+    fill_cc(data, devices)
     return Profile(
         sources=tuple(data.sources),
         activities=_frame(data),
@@ -47,6 +49,8 @@ def assemble(results: Sequence[ReadResult], gpu: Gpu | None = None, issues: Sequ
         vendor=tuple(data.vendor),
         issues=tuple(dict.fromkeys([*data.issues, *device_issues])),
         hot_lines=hot_lines(tables, data),
+        samples=on_one_clock(tables, numbering),
+        clocks=numbering.clocks,
     )
 
 

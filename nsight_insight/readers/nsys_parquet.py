@@ -15,6 +15,9 @@ from nsight_insight.readers.text import MAX_BYTES, SourceText
 NAME: Final = "nsys_parquet"
 _MAGIC: Final = b"PAR1"
 _CERTAIN: Final = 0.9
+_EXPORT: Final = frozenset({"globalPid", "globalTid", "globalVid", "deviceId", "rawTimestamp"})
+"""Columns of the tables that ``nsys export --type parquetdir`` writes."""
+_ADVICE: Final = "its tables belong together; give the SQLite export, nsys export --type sqlite"
 _INDEX: Final = "__index_level_"
 _NEEDS: Final = "a Parquet file: reading it needs pyarrow, pip install 'nsight-insight[parquet]'"
 
@@ -35,6 +38,8 @@ def read(text: SourceText) -> ReadResult:
     names = [name for name in columns if not name.startswith(_INDEX)]
     headings = headings_of(names)
     if not fitting_reports(headings):
+        if _EXPORT.intersection(names):
+            raise UnrecognizedInput(f"one table of an export to Parquet: {_ADVICE}", path=text.path)
         listed = ", ".join(names[:20])
         raise UnrecognizedInput(f"no known report of nsys has these columns: {listed}", path=text.path)
     grid = Grid(NAME, 1, headings, plain=True)

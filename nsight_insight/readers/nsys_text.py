@@ -16,7 +16,7 @@ from nsight_insight.readers import _nsys_html, _nsys_json
 from nsight_insight.readers._nsys_grid import headings_of
 from nsight_insight.readers._nsys_layout import rule_line, tabbed
 from nsight_insight.readers._nsys_read import read_tables
-from nsight_insight.readers._nsys_text_scan import MAYBE, READER, shown
+from nsight_insight.readers._nsys_text_scan import READER, maybe, shown
 from nsight_insight.readers.text import SourceText
 
 NAME: Final = READER
@@ -37,7 +37,9 @@ def sniff(text: SourceText) -> float:
         return _CERTAIN
     if _nsys_html.MAYBE.search(content) and _CELL.search(content):
         return _CERTAIN
-    return _LIKELY if _TITLE.search(content) or _BANNER.search(content) else 0.0
+    titled = " ** " in content and _TITLE.search(content)
+    announced = ("Executing '" in content or "Statistics..." in content) and _BANNER.search(content)
+    return _LIKELY if titled or announced else 0.0
 
 
 def read(text: SourceText) -> ReadResult:
@@ -56,7 +58,7 @@ def _fits(texts: list[str]) -> bool:
 
 def _suspects(text: SourceText) -> Iterator[list[str]]:
     """Texts of lines that may be headings: those above a line of dashes, and those with tabs."""
-    if not MAYBE.search(text.text):
+    if not maybe(text.text):
         return
     above = ""
     for raw in text.lines:

@@ -14,7 +14,6 @@ from nsight_insight.errors import EmptyInput, UnrecognizedInput
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import ReadResult, Table
 from nsight_insight.readers._ncu_banners import without_directories
-from nsight_insight.readers._nsys_forms import find_grids
 from nsight_insight.readers._nvprof_lines import Part, heading_form
 from nsight_insight.readers._nvprof_metrics import metrics_table
 from nsight_insight.readers._nvprof_scan import Note, Scan, scan
@@ -29,17 +28,28 @@ _HEADING: Final = re.compile(
     r'Device","Kernel","Invocations)',
     re.MULTILINE,
 )
+_BANNERS: Final = ("NVPROF is profiling", "Profiling result:", "Profiling application:")
+_HEADINGS: Final = ("Duration", "Time(%)", "Invocations ", 'Device","Kernel","Invocations')
+"""One of these is in every match of the two above; looking for them first is quicker."""
 _SHOWN: Final = 5
 _TOO_NEW: Final = (
     "nvprof does not support GPUs of compute capability 8.0 and later: there, nsys gives the times and ncu the metrics"
 )
 
 
+_UNJUDGED: Final = (
+    "metrics are listed, but no rule judges by them: every one also needs a throughput as a share of its peak, where "
+    "nvprof has levels from 0 to 10"
+)
+
+
 def sniff(text: SourceText) -> float:
     """0.95 where a table or a banner of nvprof is in the text."""
     content = text.text
-    if _BANNER.search(content):
+    if any(piece in content for piece in _BANNERS) and _BANNER.search(content):
         return _CERTAIN
+    if not any(piece in content for piece in _HEADINGS):
+        return 0.0
     return _CERTAIN if any(heading_form(line) for line in _suspects(content)) else 0.0
 
 
@@ -63,9 +73,11 @@ def read(text: SourceText) -> ReadResult:
         result.issues += issues
         if len(table):
             result.tables.append(table)
-    result.issues += _others(text)
     if not result.tables:
         raise _nothing(found, text)
+    metrics = next((part for part in found.parts if part.form == "metrics"), None)
+    if metrics is not None:
+        result.issues.append(Issue(Level.INFO, _UNJUDGED, Location(text.path, metrics.line)))
     result.issues.append(Issue(Level.INFO, _TOO_NEW, Location(text.path, found.parts[0].line)))
     result.issues = list({(issue.level, issue.text): issue for issue in reversed(result.issues)}.values())[::-1]
     return result
@@ -73,14 +85,6 @@ def read(text: SourceText) -> ReadResult:
 
 def _read(part: Part, path: str) -> tuple[Table, list[Issue]]:
     return metrics_table(part, path) if part.form == "metrics" else timed_table(part, path)
-
-
-def _others(text: SourceText) -> Iterator[Issue]:
-    """Tables of nsys in the same text."""
-    grids = find_grids(text)[0].grids
-    if grids:
-        message = "tables of nsys beside those of nvprof were left out; --from nsys_text reads them instead"
-        yield Issue(Level.DATA_LOSS, message, Location(text.path, grids[0].line))
 
 
 def _notes(found: Scan, path: str) -> list[Issue]:
