@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from nsight_insight.catalog.yamlio import load_data
 
+_APPROXIMATE: Final = "approx"
+"""Stands in brackets where a recipe combined the figures of several ranks."""
 _UNIT: Final = re.compile(r"(.*?)\s*\(([^()]*)\)\s*")
 
 
@@ -57,6 +59,8 @@ class ReportFormat:
     fixed: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     rule: bool = False
+    recipe: bool = False
+    advice: str = ""
 
     def called(self, name: str) -> bool:
         """True for the report's name of either generation."""
@@ -102,6 +106,8 @@ def _report(name: str, entry: Mapping[str, Any], groups: Mapping[str, Mapping[st
         fixed=entry.get("fixed", {}),
         units=entry.get("units", {}),
         rule=entry.get("rule", False),
+        recipe=entry.get("recipe", False),
+        advice=entry.get("advice", ""),
     )
 
 
@@ -110,6 +116,7 @@ def parse_heading(text: str) -> Heading:
     """``Total Time (ns)`` -> key ``total time``, unit ``ns``; ``Average`` -> key ``avg``, no unit."""
     found = _UNIT.fullmatch(text)
     name, unit = (found[1], found[2].strip()) if found else (text, "")
+    unit = "" if unit == _APPROXIMATE else unit
     key = " ".join(name.lower().split())
     return Heading(text, _spellings().get(key, key), unit)
 
@@ -122,10 +129,14 @@ def _spellings() -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def heading_keys() -> frozenset[str]:
-    """Every heading key some report has; tells tables from program output."""
+    """Every heading key some report has; tells tables from program output.
+
+    Those of recipes (``mean``, ``sum``) are everybody's.
+    """
     keys = set(load_data("nsys_reports.yaml")["unread"])
     for report in load_reports().values():
-        keys.update(report.key, report.columns, report.spellings)
+        if not report.recipe:
+            keys.update(report.key, report.columns, report.spellings)
     return frozenset(keys)
 
 

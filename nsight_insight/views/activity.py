@@ -128,18 +128,49 @@ class Activities:
         return np.where(device < 0, known[0], device) if len(known) == 1 else device
 
     @cached_property
-    def name_codes(self) -> tuple[Ints, list[str]]:
-        """Code per row and normalised kernel name per code; rows that ran nothing have code -1."""
+    def database(self) -> Ints:
+        """Number of the database per row, -1 for texts: a database holds all that one capture has."""
+        paths = sorted({source.path for source in self.profile.sources if source.table})
+        places = [paths.index(source.path) if source.table else -1 for source in self.profile.sources]
+        numbers: Ints = np.array([*places, -1], dtype=np.int64)[self.column("source")]
+        return numbers
+
+    def beside(self, found: Ints, rows: Ints) -> Ints:
+        """Of ``found`` what may be of the same capture as ``rows``: all but the rows of other databases."""
+        own, theirs = np.unique(self.database[rows]), self.database[found]
+        return found if (own < 0).all() else found[(theirs < 0) | np.isin(theirs, own)]
+
+    @cached_property
+    def process(self) -> Ints:
+        """Process per row, told apart over databases, -1 unknown: in containers the ranks of a job have equal ids.
+
+        The process id, unless there are several databases. Texts of one capture come in several files: theirs are
+        not told apart.
+        """
+        own = self.column("process")
+        if self.database.max(initial=-1) < 1:
+            return own
+        codes, _ = codes_of(self.database, own)
+        return np.where(own < 0, -1, codes)
+
+    @cached_property
+    def written_names(self) -> tuple[Ints, list[str]]:
+        """Code per row and kernel name as written per code; rows that ran nothing have code -1."""
         import pandas as pd
 
-        kernels = self.runs
         codes = np.full(self.size, -1, dtype=np.int64)
-        raw, names = pd.factorize(self.column("name")[kernels], use_na_sentinel=False)
-        normal = [normalize(str(name)) for name in names]
+        raw, names = pd.factorize(self.column("name")[self.runs], use_na_sentinel=False)
+        codes[self.runs] = raw
+        return codes, [str(name) for name in names]
+
+    @cached_property
+    def name_codes(self) -> tuple[Ints, list[str]]:
+        """Code per row and normalised kernel name per code; rows that ran nothing have code -1."""
+        codes, names = self.written_names
+        normal = [normalize(name) for name in names]
         unique = sorted(set(normal))
         code_of = {name: code for code, name in enumerate(unique)}
-        codes[kernels] = np.array([code_of[name] for name in normal], dtype=np.int64)[raw] if len(names) else 0
-        return codes, unique
+        return np.array([*(code_of[name] for name in normal), -1], dtype=np.int64)[codes], unique
 
     @cached_property
     def grid(self) -> Floats:
@@ -155,6 +186,10 @@ class Activities:
         """True at ``rows`` whose name is wanted; asked once per distinct name."""
         import pandas as pd
 
+        if self.runs[rows].all():
+            known, written = self.written_names
+            chosen: Bools = np.array([*map(wanted, written), False], dtype=bool)[known[rows]]
+            return chosen
         codes, names = pd.factorize(self.column("name")[rows])
         found: Bools = np.array([wanted(str(name)) for name in names] or [False], dtype=bool)[codes]
         return found

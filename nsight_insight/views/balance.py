@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from nsight_insight.model.ledger import Balance, Comparison, Verdict
-from nsight_insight.views.facts import KERNEL, Array, FactTable, Floats
+from nsight_insight.views.facts import KERNEL, Array, Bools, FactTable, Floats
 from nsight_insight.views.kernel_totals import BYTES, MATRIX, NARROW, one_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def balance_of(views: Views, found: Rows) -> Balance | None:
     narrow = one_of(found.dtype_in, NARROW)
     matrix = narrow & one_of(found.family, MATRIX)
     other = narrow & ~matrix & ~found.converting
-    if not cost or not matrix.any():
+    if not cost or not _narrow_products(views[KERNEL]).any():
         return None
     rest = float(found.time[other].sum())
     whole = bool((views.activities.tool[found.rows] != "ncu").all())
@@ -42,7 +42,7 @@ def _compared(
 ) -> Comparison | None:
     """None where the GPU has no such type, or nothing is known about it."""
     values = table.values
-    matrix = one_of(values["family"], MATRIX) & one_of(values["dtype_in"], NARROW)
+    matrix = _narrow_products(table)
     gains, time = values[ratio][matrix] * _over_16bit(values["dtype_in"][matrix]), table.time[matrix]
     if np.isnan(gains).any():
         return None
@@ -55,6 +55,13 @@ def _compared(
     if whole and not guess:
         verdict = _verdict(cost, gain, best + other)
     return Comparison(baseline, gain * NS, best * NS, f"{text}; {guess}" if guess else text, verdict)
+
+
+def _narrow_products(table: FactTable) -> Bools:
+    """Matrix kernels with narrow operands that nothing places on CUDA cores, where narrow types bring little."""
+    values = table.values
+    narrow = one_of(values["family"], MATRIX) & one_of(values["dtype_in"], NARROW)
+    return np.asarray(narrow & (values["tensor_core"] != "no"), dtype=bool)
 
 
 def _verdict(cost: float, gain: float, most: float) -> Verdict:

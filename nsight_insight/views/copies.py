@@ -1,4 +1,4 @@
-"""Copies between host and device; a one-off upload before the first kernel is kept apart."""
+"""Copies between host and device; a one-off upload before the first computation is kept apart."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SMALL_COPY: Final = 65536.0
 """Bytes below which a copy is overhead rather than transfer: at 25 GB/s 64 KiB take 2.6 us, less than the
 5 to 10 us a copy costs to issue."""
+SETUP: Final = ("collective", "fill", "rng")
+"""Families of kernels that a program also runs while it is set up: communicators are tried and parameters are
+initialised before or between uploads, so a copy after them may still be the upload."""
 _COPY_REPORTS: Final = re.compile(r"(?:cuda_)?gpu_?(?:trace|sum|mem_?time_?sum)$")
 _DIRECTIONS: Final = (("h2d", "HtoD"), ("d2h", "DtoH"), ("d2d", "DtoD"))
 
@@ -25,6 +28,14 @@ def copies_captured(acts: Activities) -> bool:
     return any(_COPY_REPORTS.match(source.report) for source in acts.profile.sources)
 
 
+def first_computation(acts: Activities, kernels: Ints) -> float:
+    """Start in ns of the first kernel that is no set-up, of the first one where all are; NaN when unknown."""
+    start = acts.column("start")[kernels]
+    computing = start[~np.isin(acts.family(kernels), SETUP)]
+    chosen = computing if len(computing) and not np.isnan(computing).all() else start
+    return float(np.nanmin(chosen)) if len(chosen) and not np.isnan(chosen).all() else float("nan")
+
+
 def copy_facts(acts: Activities, rows: Ints, totals: Totals, first_kernel: float) -> None:
     """Add copy times, bytes and numbers.
 
@@ -32,7 +43,7 @@ def copy_facts(acts: Activities, rows: Ints, totals: Totals, first_kernel: float
         acts: the profile's activities.
         rows: the device's primary copy rows.
         totals: what to add to; nothing is added when copies were not captured, which leaves them unknown.
-        first_kernel: start of the device's first kernel in ns, NaN when unknown.
+        first_kernel: start of the device's first computation in ns, NaN when unknown.
     """
     if not len(rows) and not copies_captured(acts):
         return
@@ -63,7 +74,8 @@ def _sums(acts: Activities, rows: Ints, totals: Totals) -> None:
         if stem != "d2d":
             totals.add(f"{stem}_bytes", rows, size, direction == label)
     if not np.isnan(size).any():
-        small = size <= SMALL_COPY * count
+        # The driver moves pages of managed memory; nobody issues those copies one by one.
+        small = (size <= SMALL_COPY * count) & (direction != "unified")
         totals.add("small_copy_time", rows, duration, small)
         totals.add("small_copies", rows, count, small)
     pageable = _pageable(acts, rows)

@@ -1,9 +1,10 @@
 """Why a device was idle: each gap of its timeline split by what the launching thread did meanwhile.
 
 A gap is the host's doing as far as the call that launched the next piece of work had not returned yet; the rest,
-with work already queued, is the GPU's own. Of the host's part, calls that load code, allocate or copy and ranges
-that prepare data come first, as far as they cover it. What is left would not have been there as far as the host had
-waited for the GPU before (it could have launched ahead instead): that is synchronization. The rest is launching.
+with work already queued, is the GPU's own. Of the host's part, MPI calls (which may copy by themselves), calls that
+load code, allocate or copy and ranges that prepare data come first, as far as they cover it. What is left would not
+have been there as far as the host had waited for the GPU before (it could have launched ahead instead): that is
+synchronization. The rest is launching.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def idle_facts(acts: Activities, rows: Ints, steady: Window, totals: Totals) -> 
 
 
 def split(acts: Activities, host: Gaps, calls: Ints, since: float) -> dict[str, Floats]:
-    """The host's part of each gap by cause, ns: module, allocation, copy, data, sync, launch, host.
+    """The host's part of each gap by cause, ns: mpi, module, allocation, copy, data, sync, launch, host.
 
     Args:
         acts: the profile's activities.
@@ -111,7 +112,7 @@ def split(acts: Activities, host: Gaps, calls: Ints, since: float) -> dict[str, 
     found: dict[str, Floats] = {}
     explained = np.zeros(len(host.start))
     sources = _sources(acts, thread)
-    for cause in ("module", "allocation", "copy", "data"):
+    for cause in ("mpi", "module", "allocation", "copy", "data"):
         seen = seen.joined(sources[cause])
         reached = covered(stretch, seen)
         found[cause] = reached - explained
@@ -155,7 +156,9 @@ def _sources(acts: Activities, thread: Ints) -> dict[str, Intervals]:
             system[acts.named(system, lambda name: bool(_WAITS.fullmatch(name)))],
         )
     )
+    messages = acts.rows(acts.kind(Kind.MPI) & acts.column("primary") & ~np.isnan(acts.column("start")))
     return {
+        "mpi": _intervals(acts, messages, thread),
         "module": _intervals(acts, calls[kinds == "load"], thread),
         "allocation": _intervals(acts, calls[kinds == "malloc"], thread),
         "copy": _intervals(acts, calls[copies], thread),

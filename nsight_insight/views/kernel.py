@@ -23,7 +23,8 @@ from nsight_insight.views.metered import (
     measured_bandwidth,
     shape_columns,
 )
-from nsight_insight.views.optimizer import find_loop
+from nsight_insight.views.norms import norm_chains
+from nsight_insight.views.optimizer import find_foreach, find_loop
 from nsight_insight.views.precision import own_type
 from nsight_insight.views.runs import fusible_seconds
 from nsight_insight.views.work import Columns
@@ -40,10 +41,12 @@ def build_kernel(acts: Activities) -> FactTable:
     duration = acts.seconds(rows)
     lead = rows[groups.lead(duration)]
     devices = acts.device[lead]
-    values = {**identity(acts, lead), **_times(acts, kernels), "optimizer_loop": _loop(acts, kernels)}
+    values = {**identity(acts, lead), **_times(acts, kernels), **_optimizer(acts, kernels)}
     total = groups.sum(duration)
     values["time_share"] = share_of_device(total, devices, acts)
-    values["fusible_time"] = groups.sum(fusible_seconds(acts, rows))
+    normalizing, saved = norm_chains(acts, rows)
+    values["norm_fusible_time"] = groups.sum(saved)
+    values["fusible_time"] = groups.sum(fusible_seconds(acts, rows, normalizing > 0))
     table = FactTable(
         KERNEL, values, _keys(acts, lead), groups.members(rows), lead, np.nan_to_num(total), devices,
         np.nan_to_num(groups.sum(acts.count(rows))).astype(np.int64),
@@ -73,14 +76,15 @@ def _if_complete(groups: Groups, values: Floats, found: Floats) -> Floats:
     return np.where(groups.count(np.isnan(values)) == 0, found, np.nan)
 
 
-def _loop(acts: Activities, kernels: Kernels) -> Floats:
-    """1 for members of a per-parameter optimizer loop on their device."""
-    member = np.zeros(kernels.groups.size)
+def _optimizer(acts: Activities, kernels: Kernels) -> dict[str, Floats]:
+    """1 for the kernels of an optimizer on their device that loops over parameters, or over operations."""
+    loop, foreach = np.zeros(kernels.groups.size), np.zeros(kernels.groups.size)
     for index in np.unique(acts.device[acts.base]):
         here = np.flatnonzero(acts.device[acts.base] == index)
-        loop = find_loop(acts, acts.base[here])
-        member[kernels.groups.codes[here[loop.members]]] = 1.0
-    return member
+        rows = acts.base[here]
+        loop[kernels.groups.codes[here[find_loop(acts, rows).members]]] = 1.0
+        foreach[kernels.groups.codes[here[find_foreach(acts, rows)]]] = 1.0
+    return {"optimizer_loop": loop, "foreach_optimizer": foreach}
 
 
 def _keys(acts: Activities, lead: Ints) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from nsight_insight.catalog.conversions import FAMILIES as CONVERSIONS
 from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import FAMILIES, Array, Bools, Ints
-from nsight_insight.views.optimizer import find_loop
+from nsight_insight.views.optimizer import find_foreach, find_loop
 from nsight_insight.views.totals import Totals
 
 MATRIX: Final = ("gemm", "conv", "attention")
@@ -67,7 +67,10 @@ def _precision(acts: Activities, rows: Ints, totals: Totals, duration: Array, fa
     totals.add("fp32_gemm_time", rows, duration, fp32)
     narrow, converts = one_of(dtype, NARROW), one_of(family, CONVERSIONS)
     totals.add("half_matrix_time", rows, duration, matrix & narrow)
+    sixteen = one_of(dtype, ("fp16", "bf16", "16bit")) & one_of(family, MATRIX[:2]) & (tensor == "no")
+    totals.add("half_cuda_core_time", rows, duration, sixteen)
     totals.add("half_other_time", rows, duration, narrow & ~matrix & ~converts)
+    totals.add("fp32_collective_time", rows, duration, (family == "collective") & (dtype == "fp32"))
     totals.add("byte_matrix_time", rows, duration, matrix & one_of(dtype, BYTES))
     totals.add("narrowing_time", rows, duration, (family == "cast") & (dtype == "fp32"))
     totals.set("fp16_kernels", float(len(np.unique(acts.name_codes[0][rows][dtype == "fp16"]))))
@@ -78,6 +81,7 @@ def _optimizer(acts: Activities, rows: Ints, totals: Totals, duration: Array, co
     member: Bools = loop.members
     totals.add("optimizer_loop_time", rows, duration, member)
     totals.add("optimizer_loop_launches", rows, count, member)
+    totals.add("foreach_optimizer_time", rows, duration, find_foreach(acts, rows))
     totals.set("optimizer_loop_kernels", float(len(np.unique(acts.name_codes[0][rows][member]))))
     if loop.addcdiv.any() and totals.values["half_matrix_time"] > 0:
         totals.set("master_cast_time", MASTER_CAST * float(np.nansum(duration[loop.addcdiv])))

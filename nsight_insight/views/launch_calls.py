@@ -27,7 +27,7 @@ class Calls:
 def launch_calls(acts: Activities, rows: Ints) -> Calls:
     """The calls behind the GPU work at ``rows``, from the API trace, else from kernel execution times."""
     calls = timed_calls(acts)
-    row = _matching(acts, rows, calls)
+    row = matching(acts, rows, calls)
     finish = acts.column("start") + np.nan_to_num(acts.column("duration"))
     end = np.where(row >= 0, finish[row], np.nan)
     end = np.where(np.isnan(end), _returned(acts, rows), end)
@@ -41,17 +41,17 @@ def timed_calls(acts: Activities) -> Ints:
 
 def lanes(acts: Activities) -> Ints:
     """A number per thread at every row of the host side, -1 elsewhere."""
-    known = acts.kind(Kind.API, Kind.RANGE, Kind.OSRT)
+    known = acts.kind(Kind.API, Kind.RANGE, Kind.OSRT, Kind.MPI)
     codes = np.full(acts.size, -1, dtype=np.int64)
-    codes[known], _ = codes_of(acts.column("process")[known], acts.column("thread")[known])
+    codes[known], _ = codes_of(acts.process[known], acts.column("thread")[known])
     return codes
 
 
-def _matching(acts: Activities, rows: Ints, calls: Ints) -> Ints:
-    """Row of the call with the work's correlation id, the outermost one where calls share it; -1 for none."""
+def matching(acts: Activities, rows: Ints, calls: Ints) -> Ints:
+    """Row of the one of ``calls`` with the work's correlation id, the outermost where several share it; -1 for none."""
     correlation = acts.column("correlation")
     calls = calls[correlation[calls] >= 0]
-    process = acts.column("process")
+    process = acts.process
     nobody = np.full(len(rows), -1, dtype=np.int64)
     if not len(calls):
         return nobody

@@ -1,8 +1,10 @@
-"""The signature of a per-parameter optimizer loop: the same few elementwise kernels once per parameter.
+"""The signatures of optimizers that are not fused: a loop over parameters, and one pass over all per operation.
 
 PyTorch's Adam and AdamW with ``foreach=False`` launch, per parameter and step, ``lerp``, ``mul``, ``addcmul``,
 ``sqrt``, ``div`` (a ``mul`` by the reciprocal), ``add`` and ``addcdiv`` (torch/optim/adam.py,
 ``_single_tensor_adam``). Only ``addcdiv`` is rarely used elsewhere, so it is what the loop is recognised by.
+With ``foreach=True``, the default on CUDA, ``_multi_tensor_adam`` runs the same operations as ``multi_tensor_apply``
+kernels over all parameters; division with a scalar per tensor is what no gradient clipping or averaging does.
 """
 
 from __future__ import annotations
@@ -26,6 +28,13 @@ COMPANIONS: Final = frozenset(
 CUT_BEFORE_OPERATOR: Final = re.compile("(?:[AB]Unary|Binary)Functor<[\\w, :]*\u2026")
 """End of a name that nsys cut for people before the operation; the count of launches must tell then."""
 MIN_LAUNCHES: Final = 20
+WITNESSES: Final = ("pytorch-lerp", "pytorch-addcmul", "pytorch-sqrt")
+MIN_WITNESSED: Final = 2
+"""Launches of addcdiv that are enough where all ``WITNESSES`` keep step with it: ncu captures few launches."""
+FOREACH: Final = "pytorch-foreach"
+FOREACH_DIVIDES: Final = re.compile(r"(?:ScalarList|Pointwise\w*)Functor.*\bdivides\b|TensorListScalarListMe")
+"""``addcdiv`` or the bias correction of Adam; nsys cuts the name in tables for people, where the type of the
+argument list, one scalar per tensor, must tell."""
 MAX_MULTIPLE: Final = 3
 """A kernel may serve the loop more than once per parameter: AdamW multiplies twice by a scalar."""
 MAX_MEAN: Final = 100e-6
@@ -53,11 +62,21 @@ def find_loop(acts: Activities, rows: Ints) -> Loop:
     launches = np.nan_to_num(groups.sum(acts.count(rows)))
     seconds = groups.sum(acts.seconds(rows))
     with np.errstate(all="ignore"):
-        anchor = (patterns == ANCHOR) & (launches >= MIN_LAUNCHES) & (seconds / launches <= MAX_MEAN)
+        short = (patterns == ANCHOR) & (seconds / launches <= MAX_MEAN)
+    anchor = short & (launches >= MIN_LAUNCHES)
+    if not anchor.any() and _witnessed(patterns, launches, short & (launches >= MIN_WITNESSED)):
+        anchor = short & (launches >= MIN_WITNESSED)
     member = anchor | (candidates & _in_step(launches, launches[anchor]))
     if not (member & ~anchor).any():
         member = anchor = np.zeros(len(names), dtype=bool)
     return Loop(member[groups.codes], anchor[groups.codes])
+
+
+def find_foreach(acts: Activities, rows: Ints) -> Bools:
+    """True for the ``multi_tensor_apply`` kernels of an Adam that is not fused, at ``rows`` (one device)."""
+    foreach = acts.named(rows, lambda name: classify(name).pattern == FOREACH)
+    divides = acts.named(rows, lambda name: bool(FOREACH_DIVIDES.search(name)))
+    return foreach & bool((foreach & divides).any())
 
 
 def _cut_before_operator(name: str) -> bool:
@@ -65,7 +84,15 @@ def _cut_before_operator(name: str) -> bool:
     return found is not None and found.end() == len(name)
 
 
+def _witnessed(patterns: Array, launches: Floats, anchor: Bools) -> bool:
+    beside = set(patterns[_in_step(launches, launches[anchor])])
+    return beside.issuperset(WITNESSES)
+
+
 def _in_step(launches: Floats, anchors: Array) -> Bools:
-    """Launch counts that are one to three times those of some addcdiv kernel."""
-    multiples = (np.arange(1, MAX_MULTIPLE + 1)[:, None] * anchors[None, :]).reshape(-1)
-    return np.isin(launches, multiples)
+    """Launch counts that are one to three times those of some addcdiv kernel, or of one more.
+
+    addcdiv comes last for each parameter, so a capture that ends within a step has begun one parameter more.
+    """
+    multiples = np.arange(1, MAX_MULTIPLE + 1)[:, None, None] * (anchors[None, :, None] + np.array([0.0, 1.0]))
+    return np.isin(launches, multiples.reshape(-1))

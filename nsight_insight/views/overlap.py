@@ -9,10 +9,11 @@ import numpy as np
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.views.activity import NS, Activities
+from nsight_insight.views.copies import first_computation
 from nsight_insight.views.coverage import Intervals, covered, merged
 from nsight_insight.views.facts import Floats, Ints
 from nsight_insight.views.steps import SLOW_STEP, Steps
-from nsight_insight.views.timeline import Window
+from nsight_insight.views.timeline import Window, union
 from nsight_insight.views.totals import Totals
 
 _GRAPH: Final = re.compile(r"cu(?:da)?GraphLaunch")
@@ -25,8 +26,16 @@ def overlap_facts(acts: Activities, kernels: Ints, work: Ints, whole: Window, to
         start = acts.column("start")[work]
         first, last = np.maximum(start, whole.start), np.minimum(start + duration, whole.end)
         totals.set("concurrency", float(np.maximum(last - first, 0.0).sum()) / whole.busy)
+    totals.set("kernel_concurrency", _stacked(acts, kernels))
     _communication(acts, kernels, whole, "", totals)
-    _copies(acts, kernels, work, whole, totals)
+    _copies(acts, kernels, work, totals)
+
+
+def _stacked(acts: Activities, kernels: Ints) -> float:
+    """Sum of kernel durations over the time in which a kernel ran; NaN without any."""
+    start, duration = acts.column("start")[kernels], np.nan_to_num(acts.column("duration")[kernels])
+    together = union(start, start + duration)
+    return float(duration.sum()) / together if together > 0 else float("nan")
 
 
 def steady_overlap_facts(acts: Activities, kernels: Ints, steady: Window, totals: Totals) -> None:
@@ -48,10 +57,11 @@ def _communication(acts: Activities, kernels: Ints, within: Window, prefix: str,
     totals.set(f"{prefix}comm_exposed_time", float((together.end - together.start - hidden).sum()) * NS)
 
 
-def _copies(acts: Activities, kernels: Ints, work: Ints, whole: Window, totals: Totals) -> None:
-    """Time of host-device copies after the first kernel during which no kernel ran on the device."""
+def _copies(acts: Activities, kernels: Ints, work: Ints, totals: Totals) -> None:
+    """Time of host-device copies after the first computation during which no kernel ran on the device."""
     start, duration = acts.column("start"), np.nan_to_num(acts.column("duration"))
-    across = np.isin(acts.column("direction")[work], ("HtoD", "DtoH")) & (start[work] >= whole.start)
+    first = first_computation(acts, kernels)
+    across = np.isin(acts.column("direction")[work], ("HtoD", "DtoH")) & (start[work] >= first)
     copies = work[across]
     together = _one_lane(*merged(start[copies], start[copies] + duration[copies]))
     hidden = covered(together, _one_lane(start[kernels], start[kernels] + duration[kernels]))

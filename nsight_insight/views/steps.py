@@ -1,15 +1,16 @@
-"""Training steps in a timeline: from NVTX ranges, else from an exactly repeating kernel sequence."""
+"""Training steps in a timeline: from NVTX ranges, else from what repeats in its kernels."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from nsight_insight.model.columns import Kind
 from nsight_insight.views.activity import Activities, codes_of
+from nsight_insight.views.cadence import compute_rows, optimizer_ends
 from nsight_insight.views.facts import Bools, Floats, Ints
 
 _STEP: Final = re.compile(
@@ -18,6 +19,7 @@ _STEP: Final = re.compile(
 )
 _ONCE_PER_STEP: Final = "amp_update_scale_cuda_kernel"
 """PyTorch's GradScaler.update() launches it exactly once per optimizer step (torch/amp/grad_scaler.py)."""
+SCALER: Final = "updates of the loss scale"
 MIN_PERIOD: Final = 10
 """Kernels a repeating sequence needs before it is taken for a step rather than an inner loop."""
 MIN_REPEATS: Final = 3
@@ -34,12 +36,14 @@ class Steps:
         index: step per kernel row, -1 outside; None when only the number is known.
         edges: ``count + 1`` times in ns on the device's clock; None when kernels have no start times.
         warm: True when the first step may hold warm-up work.
+        basis: what they were recognised by.
     """
 
     count: int
     index: Ints | None = None
     edges: Floats | None = None
     warm: bool = True
+    basis: str = "NVTX ranges"
 
     def steady(self) -> tuple[int, int] | None:
         """First steady step and one past the last; None when there is no step after the warm-up."""
@@ -69,15 +73,15 @@ def find_steps(acts: Activities, rows: Ints) -> Steps | None:
     found = (_by_range(acts, rows) if timed else None) or _by_label(acts, rows, timed)
     if found is not None:
         return found
-    counted = _counted_ranges(acts)
+    counted = _counted_ranges(acts, rows)
     if timed:
-        scaled = _by_scaler(acts, rows)
-        if scaled is not None and counted in (0, scaled.count):
-            return scaled
+        for marked in (_by_scaler(acts, rows), _by_optimizer(acts, rows)):
+            if marked is not None and counted in (0, marked.count):
+                return marked
         if not counted:
-            return _by_period(acts, rows)
+            return _by_period(acts, rows) or _by_own_stream(acts, rows)
     count = counted or int(np.nansum(acts.count(_scaler_updates(acts, rows))))
-    return Steps(count) if count else None
+    return Steps(count, basis="NVTX ranges" if counted else SCALER) if count else None
 
 
 def _by_label(acts: Activities, rows: Ints, timed: bool) -> Steps | None:
@@ -135,7 +139,7 @@ def _step_ranges(acts: Activities, rows: Ints) -> Ints:
 
 def _of_process(acts: Activities, found: Ints, rows: Ints) -> Ints:
     """Of ``found`` those of the process that launched the kernels at ``rows``; none where that is not certain."""
-    process = acts.column("process")
+    process, found = acts.process, acts.beside(found, rows)
     if len(np.unique(process[found])) <= 1:
         return found
     owners = np.unique(process[rows])
@@ -191,7 +195,21 @@ def _by_period(acts: Activities, rows: Ints) -> Steps | None:
     index = np.full(len(rows), -1, dtype=np.int64)
     index[order[first : first + period * repeats]] = np.repeat(np.arange(repeats), period)
     edges = start[order[first : first + period * repeats + 1 : period]]
-    return Steps(repeats, index, edges, warm=False)
+    if len(edges) == repeats:
+        edges = np.append(edges, (start + acts.column("duration")[rows]).max())
+    return Steps(repeats, index, edges, warm=False, basis="kernels that repeat exactly")
+
+
+def _by_own_stream(acts: Activities, rows: Ints) -> Steps | None:
+    """Steps from a sequence that repeats exactly on the computing stream; other streams' kernels by their start."""
+    computing = compute_rows(acts, rows)
+    found = _by_period(acts, computing) if computing is not None else None
+    if found is None or found.edges is None:
+        return None
+    start = acts.column("start")[rows]
+    index = np.searchsorted(found.edges, start, side="right") - 1
+    index = np.where(index < found.count, index, -1).astype(np.int64)
+    return replace(found, index=index, basis="kernels that repeat exactly on the computing stream")
 
 
 def repeating(codes: Ints) -> tuple[int, int, int] | None:
@@ -199,18 +217,20 @@ def repeating(codes: Ints) -> tuple[int, int, int] | None:
 
     Returns:
         First position, block length and repeats, or None unless at least three equal blocks of at least
-        ten entries cover half of ``codes``; one entry always follows the last block.
+        ten entries cover half of ``codes``. Blocks with an entry behind the last one come first, because
+        the gap after a step belongs to it.
     """
     counts = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
-    for count in sorted(set(counts[counts > MIN_REPEATS].tolist()), reverse=True):
-        found = _blocks(codes, int(np.flatnonzero(counts == count)[0]))
-        if found is not None:
-            return found
+    for blocks, least in ((_blocks, MIN_REPEATS + 1), (_last_blocks, MIN_REPEATS)):
+        for count in sorted(set(counts[counts >= least].tolist()), reverse=True):
+            found = blocks(codes, np.flatnonzero(codes == np.flatnonzero(counts == count)[0]))
+            if found is not None:
+                return found
     return None
 
 
-def _blocks(codes: Ints, marker: int) -> tuple[int, int, int] | None:
-    places = np.flatnonzero(codes == marker)
+def _blocks(codes: Ints, places: Ints) -> tuple[int, int, int] | None:
+    """Blocks that start with the entry at ``places``, the last of them followed by that entry."""
     gaps = np.diff(places)
     period = int(gaps[-1])
     repeats = _trailing(gaps == period)
@@ -224,14 +244,27 @@ def _blocks(codes: Ints, marker: int) -> tuple[int, int, int] | None:
     return int(places[-1]) - equal * period, period, equal
 
 
+def _last_blocks(codes: Ints, places: Ints) -> tuple[int, int, int] | None:
+    """Blocks of which the last ends with ``codes``; the entry at ``places`` gives their length."""
+    period = int(places[-1] - places[-2])
+    count = len(codes) // period
+    if period < MIN_PERIOD or count < MIN_REPEATS:
+        return None
+    blocks = codes[len(codes) - count * period :].reshape(count, period)
+    equal = _trailing((blocks == blocks[-1]).all(axis=1))
+    if equal < MIN_REPEATS or 2 * equal * period < len(codes):
+        return None
+    return len(codes) - equal * period, period, equal
+
+
 def _trailing(truth: Bools) -> int:
     false = np.flatnonzero(~truth)
     return len(truth) - (int(false[-1]) + 1 if len(false) else 0)
 
 
-def _counted_ranges(acts: Activities) -> int:
-    """Step ranges of the NVTX reports, in the report that counts most of them."""
-    found = np.flatnonzero(_named(acts, acts.kind(Kind.RANGE)))
+def _counted_ranges(acts: Activities, rows: Ints) -> int:
+    """Step ranges of the NVTX reports beside the kernels at ``rows``, in the report that counts most of them."""
+    found = acts.beside(np.flatnonzero(_named(acts, acts.kind(Kind.RANGE))), rows)
     if not len(found):
         return 0
     counts = np.bincount(acts.column("source")[found], weights=np.nan_to_num(acts.count(found)))
@@ -246,9 +279,20 @@ def _scaler_updates(acts: Activities, rows: Ints) -> Ints:
 
 
 def _by_scaler(acts: Activities, rows: Ints) -> Steps | None:
-    """Steps that each end with the update of the loss scale; what follows the last one is no whole step."""
+    """Steps that each end with the update of the loss scale."""
     ends = np.sort(acts.column("start")[_scaler_updates(acts, rows)])
-    if not len(ends):
-        return None
+    return _ending(acts, rows, ends, SCALER) if len(ends) else None
+
+
+def _by_optimizer(acts: Activities, rows: Ints) -> Steps | None:
+    """Steps that each end with the optimizer's kernels."""
+    ends = optimizer_ends(acts, rows)
+    return None if ends is None else _ending(acts, rows, ends, "optimizer kernels")
+
+
+def _ending(acts: Activities, rows: Ints, ends: Floats, basis: str) -> Steps | None:
+    """Steps that end with the kernels that start at ``ends``; what follows the last one is no whole step."""
     index = np.searchsorted(ends, acts.column("start")[rows], side="left")
-    return _from_index(acts, rows, np.where(index < len(ends), index, -1).astype(np.int64), len(ends), timed=True)
+    index = np.where(index < len(ends), index, -1).astype(np.int64)
+    found = _from_index(acts, rows, index, len(ends), timed=True)
+    return None if found is None else replace(found, basis=basis)

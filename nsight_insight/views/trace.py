@@ -9,14 +9,19 @@ import numpy as np
 from nsight_insight.model.columns import Kind
 from nsight_insight.views.activity import NS, Activities
 from nsight_insight.views.api_calls import api_facts
-from nsight_insight.views.copies import copy_facts
+from nsight_insight.views.blocking import blocking_facts
+from nsight_insight.views.collectives import slowdown_facts, wait_facts
+from nsight_insight.views.copies import copy_facts, first_computation
 from nsight_insight.views.facts import TRACE, Array, Bools, FactTable, Ints, empty_table
 from nsight_insight.views.gpu import device_columns
 from nsight_insight.views.groups import single
 from nsight_insight.views.idle import idle_facts
 from nsight_insight.views.kernel_totals import kernel_facts
+from nsight_insight.views.managed import managed_facts
+from nsight_insight.views.norms import norm_facts
 from nsight_insight.views.overlap import graph_facts, overlap_facts, steady_overlap_facts, step_facts
 from nsight_insight.views.runs import attention_facts
+from nsight_insight.views.samples import sampled_facts
 from nsight_insight.views.steps import find_steps
 from nsight_insight.views.timeline import Window, window
 from nsight_insight.views.totals import Totals
@@ -30,6 +35,7 @@ class _Device:
     kernels: Ints
     alone: bool
     totals: Totals = field(default_factory=Totals)
+    steady: Window | None = None
 
 
 def build_trace(acts: Activities) -> FactTable:
@@ -41,19 +47,21 @@ def build_trace(acts: Activities) -> FactTable:
     subjects = [_Device(int(d), acts.base[device == d], len(indices) == 1) for d in indices]
     for subject in subjects:
         _measure(acts, subject)
+    if len({acts.profile.clocks.get(int(index), -1) for index in indices}) == 1:
+        wait_facts(acts, *zip(*((one.kernels, one.totals, one.steady) for one in subjects), strict=True))
     return _table(acts, subjects)
 
 
 def _measure(acts: Activities, subject: _Device) -> None:
     kernel_facts(acts, subject.kernels, subject.totals)
-    steady = _timeline(acts, subject)
+    subject.steady = steady = _timeline(acts, subject)
     _queue(acts, subject)
     copies = _rows(acts, subject, Kind.MEMCPY)
     if copies is not None:
         copy_facts(acts, copies, subject.totals, _first_kernel(acts, subject))
+        managed_facts(acts, subject.kernels, copies, _of_device(acts, subject), subject.totals)
     calls = _rows(acts, subject, Kind.API)
-    if calls is not None:
-        api_facts(acts, calls, subject.totals, steady)
+    api_facts(acts, _own_calls(acts, subject), subject.totals, steady, _unplaced_calls(acts, subject))
     graph_facts(acts, calls, subject.kernels, subject.totals)
 
 
@@ -67,16 +75,24 @@ def _rows(acts: Activities, subject: _Device, *kinds: Kind) -> Ints | None:
     return own
 
 
+def _own_calls(acts: Activities, subject: _Device) -> Ints:
+    return acts.rows(acts.kind(Kind.API) & acts.column("primary") & _of_device(acts, subject))
+
+
+def _unplaced_calls(acts: Activities, subject: _Device) -> Ints:
+    """Calls that may be of this device or another."""
+    unknown = acts.kind(Kind.API) & acts.column("primary") & (acts.device < 0)
+    return acts.rows(unknown if not subject.alone else np.zeros(acts.size, dtype=bool))
+
+
 def _of_device(acts: Activities, subject: _Device) -> Bools:
     here: Bools = (acts.device == subject.index) | (subject.alone & (acts.device < 0))
     return here
 
 
 def _first_kernel(acts: Activities, subject: _Device) -> float:
-    """Start of the device's first kernel in any nsys report of the profile; NaN when none has times."""
-    kernels = acts.runs & (acts.tool != "ncu") & _of_device(acts, subject)
-    start = acts.column("start")[kernels]
-    return float(np.nanmin(start)) if len(start) and not np.isnan(start).all() else float("nan")
+    """Start of the device's first computation in any nsys report of the profile; NaN when none has times."""
+    return first_computation(acts, acts.rows(acts.runs & (acts.tool != "ncu") & _of_device(acts, subject)))
 
 
 def _queue(acts: Activities, subject: _Device) -> None:
@@ -102,13 +118,18 @@ def _timeline(acts: Activities, subject: _Device) -> Window | None:
     end = begin + np.nan_to_num(acts.column("duration")[active])
     whole = window(begin, end, float(start.min()), float(end.max()))
     _window_facts(totals, "", whole)
+    sampled_facts(acts.profile, subject.index, whole, "", totals)
     overlap_facts(acts, rows, active, whole, totals)
     attention_facts(acts, rows, totals)
+    norm_facts(acts, rows, totals)
+    slowdown_facts(acts, rows, totals)
+    blocking_facts(acts, rows, totals)
     steady = steps.steady() if steps is not None else None
     if steps is None or steps.edges is None or steady is None:
         return None
     found = window(begin, end, float(steps.edges[steady[0]]), float(steps.edges[steady[1]]))
     _window_facts(totals, "steady_", found)
+    sampled_facts(acts.profile, subject.index, found, "steady_", totals)
     inside = (start >= found.start) & (start < found.end)
     totals.set("steady_steps", float(steady[1] - steady[0]))
     totals.add("steady_launches", rows, acts.count(rows), inside)

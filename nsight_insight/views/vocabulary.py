@@ -195,12 +195,14 @@ _JOINED: Final = (
     *numbers(
         frozenset({KERNEL}),
         TIME,
-        ("fusible_time", "time that fusing runs of elementwise kernels saves, all but one of each run", ("start",)),
+        ("fusible_time", "time that fusing other runs of elementwise kernels saves, all but one of each", ("start",)),
+        ("norm_fusible_time", "time that fusing normalizations and softmaxes of several kernels saves", ("start",)),
     ),
     *numbers(
         frozenset({KERNEL}),
         NUMBER,
         ("optimizer_loop", "1 for a kernel of a per-parameter optimizer loop, else 0", ()),
+        ("foreach_optimizer", "1 for a multi-tensor kernel of an Adam that is not fused, else 0", ()),
         ("ncu_launches", "ncu launches the metrics come from; 0 when the kernel was not profiled by ncu", ()),
     ),
     Fact(
