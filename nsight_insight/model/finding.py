@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    import pandas as pd
+
+    from nsight_insight.model.baseline import Baseline
+    from nsight_insight.model.charts import Charts
     from nsight_insight.model.issues import Issue, Location
     from nsight_insight.model.ledger import PrecisionLedger, TensorAccount
     from nsight_insight.model.profile import HotLine, Source, VendorFinding
+    from nsight_insight.model.what_if import WhatIf
 
 Severity = Literal["note", "warning", "error"]
 Confidence = Literal["low", "medium", "high"]
@@ -131,6 +138,38 @@ class Finding:
         """Expected saving weighted by confidence, the ranking key."""
         return self.saving.expected_ns * CONFIDENCE_WEIGHT[self.confidence]
 
+    def _repr_html_(self) -> str:
+        from nsight_insight.model.notebook import finding_html
+
+        return finding_html(self)
+
+
+VendorState = Literal["agrees", "refines", "contradicted", "vendor-only"]
+
+
+@dataclass(frozen=True)
+class VendorMatch:
+    """What our rules say about a finding of NVIDIA's own tool.
+
+    Attributes:
+        finding: NVIDIA's.
+        state: ``agrees``: a rule of ours says the same; ``refines``: ours names a cause behind it, or another saving;
+            ``contradicted``: ours looked at it and does not follow, for ``reason``; ``vendor-only``: no rule of ours.
+        rules: ours, the one that decided first.
+        reason: one sentence, "" where nothing is to be said.
+        expected: share of the kernel's time our first rule expects to save, None where it did not fire.
+        upper: the same, at most.
+        time_ns: time of the kernel's launch in the profile, 0 where it stands for none.
+    """
+
+    finding: VendorFinding
+    state: VendorState
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    expected: float | None = None
+    upper: float | None = None
+    time_ns: float = 0.0
+
 
 @dataclass(frozen=True)
 class NotEvaluated:
@@ -147,7 +186,10 @@ class NotEvaluated:
 
 @dataclass(frozen=True)
 class Totals:
-    """Time bases of the profile, in ns; None where the input cannot say."""
+    """Time bases of the profile, in ns; None where the input cannot say.
+
+    ``steps_basis`` is what the steady steps were recognised by, as in ``DeviceTotals``.
+    """
 
     kernel_ns: float
     launches: int
@@ -158,14 +200,79 @@ class Totals:
     steady_busy_ns: float | None = None
     steady_window_ns: float | None = None
     steady_steps: int | None = None
+    steps_basis: str = ""
     api_ns: float | None = None
     basis: str = ""
     families: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def idle_ns(self) -> float:
+        """Idle time of the steady windows; 0 where no input says."""
+        if self.steady_window_ns is None or self.steady_busy_ns is None:
+            return 0.0
+        return max(self.steady_window_ns - self.steady_busy_ns, 0.0)
+
+
+@dataclass(frozen=True)
+class DeviceTotals:
+    """One device's time line; None where the input cannot say, which is never 0.
+
+    Attributes:
+        index: the tool's number of the device, -1 unknown.
+        name: the GPU, "" unknown.
+        steady: ``window_ns`` and what lies in it are the steady steps, not the whole capture.
+        steps: steady steps in the window.
+        basis: what the steps were recognised by, "" without steps.
+        window_ns: steady window, or first kernel to last end on the device.
+        busy_ns: union of kernels, copies and sets in it.
+        kernel_ns: kernel time in it; of all kernels where there is no window.
+        comm_ns: collectives in it.
+        comm_exposed_ns: collectives during which no other kernel ran on the device.
+        host_bound_share: part of the steady window in which the GPU waits for the host.
+        streams: streams that kernels ran on.
+        processes: processes that launched them.
+        slowest: the others wait for it in collectives, or, without collectives, it has most work of its own; never
+            set where devices do not differ by more than noise or did different work.
+    """
+
+    index: int
+    name: str
+    kernel_ns: float
+    launches: int
+    steady: bool = False
+    steps: int | None = None
+    basis: str = ""
+    window_ns: float | None = None
+    busy_ns: float | None = None
+    comm_ns: float | None = None
+    comm_exposed_ns: float | None = None
+    host_bound_share: float | None = None
+    streams: int | None = None
+    processes: int | None = None
+    slowest: bool = False
+
+    @property
+    def idle_ns(self) -> float | None:
+        """Window minus busy."""
+        return None if self.window_ns is None or self.busy_ns is None else max(self.window_ns - self.busy_ns, 0.0)
+
+    @property
+    def own_ns(self) -> float | None:
+        """Busy time that is not spent in exposed collectives, so neither moving data to nor waiting for others."""
+        if self.busy_ns is None or self.comm_exposed_ns is None:
+            return None
+        return max(self.busy_ns - self.comm_exposed_ns, 0.0)
+
 
 @dataclass(frozen=True)
 class Report:
-    """The whole outcome of an analysis; ``collect`` holds the commands that fill every gap, one a line."""
+    """The whole outcome of an analysis.
+
+    ``collect`` holds the commands that fill every gap, one a line; ``vendor_matches`` one entry per finding of
+    ``vendor_findings``, in their order; ``charts`` what can be drawn, None unless the caller added it;
+    ``baseline`` how findings stand to those of an earlier report, None where there is none; ``rules`` the ids of the
+    rules that were asked; ``judged`` of those that had the data to judge something.
+    """
 
     version: str
     sources: tuple[Source, ...]
@@ -177,8 +284,68 @@ class Report:
     issues: tuple[Issue, ...]
     potential: Saving
     rules_evaluated: int = 0
+    rules: tuple[str, ...] = ()
+    judged: frozenset[str] = frozenset()
     suppressed: int = 0
     below_threshold: int = 0
     collect: str = ""
     ledger: PrecisionLedger | None = None
     tensor_account: TensorAccount | None = None
+    vendor_matches: tuple[VendorMatch, ...] = ()
+    device_totals: tuple[DeviceTotals, ...] = ()
+    charts: Charts | None = None
+    baseline: Baseline | None = None
+
+    def new_findings(self) -> tuple[Finding, ...]:
+        """Findings that the baseline does not have; all of them without a baseline."""
+        if self.baseline is None:
+            return self.findings
+        marks = self.baseline.marks
+        return tuple(finding for finding, mark in zip(self.findings, marks, strict=True) if mark.state == "new")
+
+    def what_if(self, *patterns: str) -> WhatIf:
+        """The time line if the findings of these rules (ids, shell patterns, or ``all``) were fixed."""
+        from nsight_insight.model.what_if import what_if
+
+        return what_if(self, *patterns)
+
+    def failing(self, fail_on: str) -> tuple[Finding, ...]:
+        """Findings at or above ``note``, ``warning``, ``error``, or a share such as ``5%``, as ``--fail-on`` counts."""
+        from nsight_insight.model.gate import failing
+
+        return failing(self, fail_on)
+
+    def check(self, fail_on: str = "warning") -> None:
+        """Raise ``CheckFailed`` with the findings at or above the limit, if there are any."""
+        from nsight_insight.model.gate import check
+
+        check(self, fail_on)
+
+    def share(self, pattern: str) -> float:
+        """Part of the time that findings of these rules could save together; NaN where none could be judged.
+
+        ``pattern`` is a category (``precision``), a rule's name or id, or a shell pattern of ids.
+        """
+        from nsight_insight.model.gate import share
+
+        return share(self, pattern)
+
+    def not_judged(self, pattern: str = "*") -> tuple[NotEvaluated, ...]:
+        """Rules, as of ``share``, that lacked data: what ``share`` could not count."""
+        from nsight_insight.model.gate import not_judged
+
+        return not_judged(self, pattern)
+
+    def write(self, *paths: str | Path, force: bool = False, framework: str = "") -> tuple[Path, ...]:
+        """Write the report to files in the formats of their endings; see ``report_files.write``."""
+        module = import_module("nsight_insight.report_files")  # it draws, and the model must not know how
+        return cast("tuple[Path, ...]", module.write(self, *paths, force=force, framework=framework))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per finding; ``frames.FINDING_COLUMNS`` says what the columns hold."""
+        return cast("pd.DataFrame", import_module("nsight_insight.frames").findings_frame(self))
+
+    def _repr_html_(self) -> str:
+        from nsight_insight.model.notebook import report_html
+
+        return report_html(self)

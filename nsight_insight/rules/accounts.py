@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MATRIX_CAUSES: Final = {
     "tensor-core/fp32-matrix-on-cuda-cores": "FP32 on CUDA cores",
+    "tensor-core/16bit-matrix-on-cuda-cores": "16 bits on CUDA cores",
     "tensor-core/fp32-attention": "attention with FP32 operands",
     "tensor-core/fp64-matrix": "FP64",
     "tensor-core/small-matrix-kernels": "many small products",
@@ -24,6 +25,7 @@ MATRIX_CAUSES: Final = {
     "occupancy/small-grid": "grid does not fill the GPU",
     "occupancy/tail-effect": "partial last wave",
     "memory/dram-bandwidth-bound": "below the ridge: bound by memory",
+    "memory/l1-bandwidth-bound": "bound by L1: operands loaded for one use each",
     "tensor-core/low-tensor-utilization": "tensor pipe idle for lack of data",
 }
 """Rule id -> why matrix work is not at the peak, in the order in which they count: precision first."""

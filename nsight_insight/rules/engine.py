@@ -10,11 +10,12 @@ import numpy as np
 
 from nsight_insight._version import __version__
 from nsight_insight.config import Config, Threshold
+from nsight_insight.model.compose import compose
 from nsight_insight.model.finding import SEVERITY_ORDER, Finding, Report
 from nsight_insight.model.profile import Profile
 from nsight_insight.model.units import parse_unit
 from nsight_insight.rules.accounts import accounts
-from nsight_insight.rules.compose import compose
+from nsight_insight.rules.device_totals import device_totals
 from nsight_insight.rules.evaluate import Outcome, evaluate
 from nsight_insight.rules.expr import Array
 from nsight_insight.rules.findings import Context, findings_of, refreshed
@@ -24,7 +25,10 @@ from nsight_insight.rules.host_bound import discounted
 from nsight_insight.rules.hot_lines import with_hot_lines
 from nsight_insight.rules.model import Param, Rule
 from nsight_insight.rules.suppress import suppress
-from nsight_insight.rules.totals import device_names, idle_ns, totals_of
+from nsight_insight.rules.thin import doubt, doubted, lowered, partial
+from nsight_insight.rules.totals import copy_bound_seconds, device_names, totals_of
+from nsight_insight.rules.unseen import unseen
+from nsight_insight.rules.vendor import vendor_matches
 from nsight_insight.views.build import Views, build_all
 from nsight_insight.views.facts import TRACE, FactTable
 
@@ -42,13 +46,23 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
     """
     chosen = choose(rules, config)
     views = build_all(profile)
-    totals = totals_of(profile, views[TRACE])
+    devices = device_totals(views)
+    totals = totals_of(profile, views[TRACE], devices)
     outcomes = {outcome.rule.id: outcome for outcome in outcomes_of(profile, chosen.values(), views)}
-    context = Context(profile, views[TRACE], totals.kernel_ns / 1e9)
+    context = Context(profile, views[TRACE], totals.kernel_ns / 1e9, copy_bound_seconds(views[TRACE]))
     findings = [finding for outcome in outcomes.values() for finding in findings_of(outcome, context)]
     kept, notes, hidden = suppress(fold(findings, chosen), config)
-    told = [refreshed(finding, outcomes, context) for finding in kept]
+    reason = doubt(views.activities)
+    layers = partial(devices, views[TRACE])
+    told = [
+        lowered(
+            doubted(refreshed(f, outcomes, context), reason),
+            layers.get(f.subject.device, "") if _steady(f, chosen) else "",
+        )
+        for f in kept
+    ]
     gaps = gaps_of(outcomes.values(), chosen.values(), profile, views, totals.kernel_ns)
+    gaps += unseen(profile, chosen.values(), views, totals.kernel_ns)
     limit = config.min_saving or MIN_SAVING
     ranked = [with_hot_lines(f, profile) for f in rank(f for f in told if _worth_telling(f, limit))]
     ledger, tensor_account = accounts(views, outcomes)
@@ -61,14 +75,32 @@ def analyze_profile(profile: Profile, rules: Mapping[str, Rule], config: Config)
         not_evaluated=tuple(gaps),
         vendor_findings=profile.vendor,
         issues=(*profile.issues, *notes),
-        potential=compose(ranked, totals.kernel_ns, idle_ns(totals), totals.copy_ns or 0.0),
+        potential=compose(ranked, totals.kernel_ns, totals.idle_ns, totals.copy_ns or 0.0),
         rules_evaluated=len(outcomes),
+        rules=tuple(chosen),
+        judged=frozenset(rule.id for rule in chosen.values() if _judged(rule, outcomes.get(rule.id), profile)),
         suppressed=hidden,
         collect=collect_all(gaps, profile),
         below_threshold=len(told) - len(ranked),
         ledger=ledger,
         tensor_account=tensor_account,
+        vendor_matches=vendor_matches(profile.vendor, views, outcomes, told, ranked),
+        device_totals=devices,
     )
+
+
+def _steady(finding: Finding, rules: Mapping[str, Rule]) -> bool:
+    return rules[finding.rule].saving.base == "steady" and finding.saving.base_ns is not None
+
+
+def _judged(rule: Rule, outcome: Outcome | None, profile: Profile) -> bool:
+    """Whether a rule could tell of any subject, or could have told that there is none of its kind."""
+    traced = any(source.tool != "ncu" for source in profile.sources)
+    metered = any(source.tool == "ncu" for source in profile.sources)
+    tool = rule.applies_to.get("tool")
+    if outcome is None or (tool == ("nsys",) and not traced) or (tool == ("ncu",) and not metered):
+        return False
+    return not outcome.applies.any() or bool((outcome.applies & ~outcome.unknown).any())
 
 
 def outcomes_of(profile: Profile, rules: Iterable[Rule], views: Views) -> Iterator[Outcome]:

@@ -32,11 +32,15 @@ NS: Final = 1e9
 
 @dataclass(frozen=True)
 class Context:
-    """What every finding of a run shares: the profile, its trace facts, and the time base in seconds."""
+    """What every finding of a run shares: the profile, its trace facts, and the time base in seconds.
+
+    ``copy_bound``: kernels and copies in seconds where copies rule, the base that savings then are a share of.
+    """
 
     profile: Profile
     device_facts: FactTable
     base_seconds: float
+    copy_bound: float | None = None
 
 
 def findings_of(outcome: Outcome, context: Context) -> list[Finding]:
@@ -149,9 +153,12 @@ class _Group:
         total = float(np.nansum(expected[self.rows]))
         own = self._own_base()
         base = self.context.base_seconds if own is None else own
+        # Time of the host may be longer than all that it can be a share of.
+        most = base if self.table.scope == TRACE and base > 0 else float("inf")
+        total = min(total, most)
         return Saving(
             expected_ns=total * NS,
-            upper_ns=float(np.nansum(upper[self.rows])) * NS,
+            upper_ns=min(float(np.nansum(upper[self.rows])), most) * NS,
             share=_ratio(total, base),
             resource=resource,
             basis=basis,
@@ -160,9 +167,16 @@ class _Group:
         )
 
     def _own_base(self) -> float | None:
-        """Seconds that the rule's savings are a share of; None for the profile's kernel time."""
-        facts = {"steady": ("steady_window",), "copies": ("kernel_time", "loop_copy_time")}.get(self.rule.saving.base)
-        return sum(float(np.nansum(self.outcome.scope[name][self.rows])) for name in facts) if facts else None
+        """Seconds that the rule's savings are a share of; None for the profile's kernel time where kernels rule."""
+        scope, rows = self.outcome.scope, self.rows
+        steady = float(np.nansum(scope["steady_window"][rows])) if self.rule.saving.base == "steady" else 0.0
+        if steady > 0:
+            return steady
+        if self.rule.saving.base in ("steady", "copies"):
+            loop, total = scope["loop_copy_time"][rows], scope["copy_time"][rows]
+            return float(np.nansum(scope["kernel_time"][rows]) + np.nansum(np.where(np.isnan(loop), total, loop)))
+        # What a rule says of the whole device may be idle time, which is no part of this base.
+        return None if self.table.scope == TRACE else self.context.copy_bound
 
     def _assumptions(self) -> tuple[str, ...]:
         """Texts of assumed facts the saving rests on, and of doubts that hold; each lowers confidence."""

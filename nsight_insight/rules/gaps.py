@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from nsight_insight.catalog.collect import collect_command
+from nsight_insight.catalog.collect import Target, collect_command
 from nsight_insight.catalog.function_names import function_name
 from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.model.columns import Kind
@@ -33,6 +33,9 @@ PHRASES: Final = {
     "queue_duration": "queueing times",
     "correlation": "which API call launched which kernel",
     "nvtx": "NVTX ranges around the steps",
+    "gpu_faults": "page faults of managed memory (nsys profile --cuda-um-gpu-page-faults=true, SQLite export)",
+    "migrations": "why pages of managed memory moved (nsys export --type sqlite)",
+    "gpu_metrics": "sampled GPU metrics (nsys profile --gpu-metrics-devices=all, SQLite export)",
     "min": "the shortest launch",
     "duration": "durations",
     "pingpong": "the order of kernels on a stream",
@@ -52,6 +55,9 @@ NSYS_NEEDS: Final = frozenset(
         "duration",
         "correlation",
         "nvtx",
+        "gpu_faults",
+        "migrations",
+        "gpu_metrics",
     }
 )
 """Needs that only Nsight Systems can fill."""
@@ -82,7 +88,9 @@ def _unmetered(
     needs = {rule.id: _needs(rule) for rule in asking}
     everything = dict.fromkeys(name for names in needs.values() for name in names)
     cc = kernels.values["cc"][top[0]]
-    names = [function_name(str(kernels.values["name"][row] or "")) for row in top]
+    # The kernels of a graph that was traced as a whole have no names to ask for.
+    hidden = kernels.values["family"][top[0]] == "graph"
+    names = [] if hidden else [function_name(str(kernels.values["name"][row] or "")) for row in top]
     command = collect_command(everything, None if np.isnan(cc) else float(cc), "ncu", kernels=names)
     reason = "needs Nsight Compute metrics; the input has none"
     return [
@@ -128,7 +136,12 @@ def collect_all(gaps: Sequence[NotEvaluated], profile: Profile) -> str:
     if len(shared) > 1:
         commands = [collect_command(_wanted(metered), cc, "ncu")]
     if hosts:
-        commands.append(collect_command(_wanted(hosts), cc, "nsys"))
+        graphs = bool((profile.activities["kind"] == Kind.GRAPH.value).any())
+        # One trace serves both, and holds what the metered rules want of it.
+        wanted = [*_wanted(hosts), *_wanted(metered)]
+        trace = collect_command(wanted, cc, "nsys", target=Target(graph_nodes=graphs)).splitlines()
+        commands = [line for command in commands for line in command.splitlines() if line.startswith("ncu")]
+        commands += [line for line in trace if line.startswith("nsys")]
     return "\n".join(filter(None, commands))
 
 
@@ -164,7 +177,7 @@ def _not_there(missing: tuple[str, ...], profile: Profile) -> tuple[str, ...]:
 
 
 def _reason(missing: tuple[str, ...], profile: Profile) -> str:
-    if missing and all(name.startswith(_GPU_FACTS) for name in missing):
+    if missing and all(name == "cc" or name.startswith(_GPU_FACTS) for name in missing):
         named = any(device.name for device in profile.devices)
         return "this GPU's peaks are not known" if named else "the GPU is not named in the input: pass --gpu NAME"
     return "not in the input: " + ", ".join(PHRASES.get(n, n) for n in missing) if missing else "the inputs do not say"

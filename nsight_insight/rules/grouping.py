@@ -8,7 +8,9 @@ import numpy as np
 
 from nsight_insight.views.facts import FactTable, Ints
 
-_SUMMED: Final = frozenset({"duration", "launches", "time_share", "dram_bytes_moved", "dram_bytes"})
+_SUMMED: Final = frozenset(
+    {"duration", "launches", "time_share", "dram_bytes_moved", "dram_bytes", "fusible_time", "norm_fusible_time"}
+)
 
 
 def group_value(name: str, values: np.ndarray, rows: Ints, table: FactTable) -> float:

@@ -7,17 +7,13 @@ save is scaled by the rest of the window. The upper bound stays, for the day the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
 from nsight_insight.model.text import percent
+from nsight_insight.model.what_if import GPU_SIDE, HOST_LIMIT
 from nsight_insight.rules.evaluate import Outcome
 from nsight_insight.views.facts import FactTable, Floats, Ints
-
-LIMIT: Final = 0.5
-GPU_SIDE: Final = frozenset({"math", "memory", "latency", "occupancy", "work"})
-"""Resources whose relief shortens kernels."""
 
 
 def discounted(outcome: Outcome, device_facts: FactTable) -> Outcome:
@@ -48,5 +44,5 @@ def _limiting(devices: Ints, device_facts: FactTable) -> Floats:
     shares = device_facts.values.get("host_bound_share")
     if shares is None:
         return np.zeros(len(devices))
-    of = {int(d): float(s) for d, s in zip(device_facts.devices, shares, strict=True) if s > LIMIT}
+    of = {int(d): float(s) for d, s in zip(device_facts.devices, shares, strict=True) if s > HOST_LIMIT}
     return np.array([min(of.get(int(device), 0.0), 1.0) for device in devices])

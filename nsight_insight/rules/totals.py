@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from nsight_insight.model.columns import Kind
-from nsight_insight.model.finding import Totals
+from nsight_insight.model.finding import DeviceTotals, Totals
 from nsight_insight.model.profile import Profile
 from nsight_insight.model.text import clean
 from nsight_insight.views.facts import FAMILIES, FactTable
@@ -15,7 +16,7 @@ from nsight_insight.views.facts import FAMILIES, FactTable
 _NCU: Final = "ncu durations (replayed, caches flushed): shares of the captured launches"
 
 
-def totals_of(profile: Profile, trace: FactTable) -> Totals:
+def totals_of(profile: Profile, trace: FactTable, devices: Sequence[DeviceTotals] = ()) -> Totals:
     """Sums over devices; None where no input says."""
     families = {name: _sum(trace, f"time_{name}") or 0.0 for name in FAMILIES}
     tools = {source.tool for source in profile.sources}
@@ -29,17 +30,20 @@ def totals_of(profile: Profile, trace: FactTable) -> Totals:
         steady_busy_ns=_sum(trace, "steady_busy"),
         steady_window_ns=_sum(trace, "steady_window"),
         steady_steps=_steps(trace),
+        steps_basis=", ".join(sorted({device.basis for device in devices if device.basis})),
         api_ns=_sum(trace, "api_time"),
         basis=_NCU if tools == {"ncu"} else "nsys" if "nsys" in tools else ", ".join(sorted(tools)),
         families={name: value for name, value in sorted(families.items(), key=lambda item: -item[1]) if value > 0},
     )
 
 
-def idle_ns(totals: Totals) -> float:
-    """Idle time of the steady windows; 0 where no input says."""
-    if totals.steady_window_ns is None or totals.steady_busy_ns is None:
-        return 0.0
-    return max(totals.steady_window_ns - totals.steady_busy_ns, 0.0)
+def copy_bound_seconds(trace: FactTable) -> float | None:
+    """Kernels and the copies that no kernel hides, where those copies take longer than the kernels; else None.
+
+    A share of the kernel time alone would promise much for kernels that are a small part of what the GPU does.
+    """
+    kernels, copies = _sum(trace, "kernel_time") or 0.0, _sum(trace, "exposed_copy_time") or 0.0
+    return (kernels + copies) / 1e9 if copies > kernels else None
 
 
 def _sum(trace: FactTable, name: str) -> float | None:
