@@ -18,6 +18,7 @@ from nsight_insight.model.ledger import (
     TensorAccount,
     TensorPart,
 )
+from nsight_insight.reporters import _devices
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._layout import Page, indented, styled, wrap
 
@@ -46,7 +47,7 @@ def ledger_lines(report: Report, page: Page) -> list[Text]:
     ledger = report.ledger
     if ledger is None or not (page.verbose or _worth_telling(ledger)):
         return []
-    lines = [styled(("Precision conversions", "title")), *_wrapped([_sum(ledger)], page)]
+    lines = [styled(("Precision conversions", "title")), *_wrapped([_sum(ledger, report.totals.steps_basis)], page)]
     pure = [entry for entry in ledger.conversions if entry.kind != "fused"]
     lines += _table([_row(entry) for entry in pure], KINDS, page)
     remarks = [
@@ -65,7 +66,7 @@ def _worth_telling(ledger: PrecisionLedger) -> bool:
     return max(ledger.share, fused) >= MIN_SHARE or ledger.instructions is not None
 
 
-def _sum(ledger: PrecisionLedger) -> str:
+def _sum(ledger: PrecisionLedger, basis: str) -> str:
     text = (
         f"{fmt.time(ledger.time_ns)} ({fmt.share(ledger.share)} of kernel time) "
         f"in {fmt.count(ledger.launches, 'launch')}"
@@ -73,7 +74,7 @@ def _sum(ledger: PrecisionLedger) -> str:
     if not ledger.steps:
         return text
     per_step = sum(entry.step_ns or 0.0 for entry in ledger.conversions if entry.kind != "fused")
-    return f"{text}, {fmt.time(per_step)} a step"
+    return f"{text}, {fmt.time(per_step)} a {_devices.each(basis)}"
 
 
 def _row(entry: Conversion) -> Row:

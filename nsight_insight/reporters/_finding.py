@@ -30,6 +30,8 @@ MEMBERS: Final = 3
 CLAUSES: Final = 3
 FILE: Final = 16
 """Columns in which a file name can still be recognised."""
+IDENTIFIERS: Final = frozenset({"correlation", "start", "context", "stream", "process", "device"})
+"""Numbers that name a record and measure nothing."""
 _COMMENT: Final = re.compile(r"\s{2,}(?:#|//) .*$")
 MARKS: Final = {"note": "●", "warning": "▲", "error": "■"}
 
@@ -146,7 +148,7 @@ def _clauses(evidence: Sequence[Evidence], page: Page) -> Iterator[Text]:
             for quantity in clause.values:
                 yield from indented(wrap(_value(quantity), page.body - 2, 2), 2)
             continue
-        numbers = [quantity for quantity in located if not isinstance(quantity.value, str)]
+        numbers = [q for q in located if not isinstance(q.value, str) and q.name not in IDENTIFIERS]
         if numbers and not any(character.isdigit() for character in sentence.plain):
             sentence.append(f": {numbers[0].name} = {fmt.value(numbers[0])}")
         place = _place(located[0], page.body - sentence.cell_len - 1, page.body - 2) if located else ""

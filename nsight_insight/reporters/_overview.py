@@ -10,27 +10,29 @@ from rich.text import Text
 
 from nsight_insight.model.finding import NotEvaluated, Report
 from nsight_insight.model.issues import Issue, Level
-from nsight_insight.model.profile import Source, VendorFinding
+from nsight_insight.model.profile import Source
+from nsight_insight.reporters import _devices
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._layout import Page, bar, indented, styled, wrap
 
 FAMILIES: Final = 6
 FILES: Final = 3
+DEVICES: Final = 4
 ISSUES: Final = 5
 GAP_LINES: Final = 3
 NEEDS: Final = 3
-KERNEL: Final = 40
-"""Columns of a kernel name inside a sentence."""
 
 
 def header(report: Report, page: Page) -> list[Text]:
     """How much was measured, on what, and the files it was read from."""
     totals = report.totals
-    measured = styled(
-        (f"{fmt.time(totals.kernel_ns)} of GPU kernel time", "title"),
-        f" in {fmt.count(totals.launches, 'launch')} of {fmt.count(totals.kernels, 'kernel')}",
-    )
+    measured = styled((words.NO_KERNELS, "title"))
+    if totals.launches:
+        measured = styled(
+            (f"{fmt.time(totals.kernel_ns)} of GPU kernel time", "title"),
+            f" in {fmt.count(totals.launches, 'launch')} of {fmt.count(totals.kernels, 'kernel')}",
+        )
     lines = wrap(measured, page.width)
     devices = " and ".join(fmt.flow(name) for name in dict.fromkeys(report.devices))
     lines += wrap(Text(f"  {devices or 'GPU not named by the input (say it with --gpu)'}"), page.width, 4)
@@ -82,6 +84,20 @@ def where_time_goes(report: Report, page: Page) -> list[Text]:
     return [*lines, *_device(report, page)]
 
 
+def device_lines(report: Report, page: Page) -> list[Text]:
+    """Each device's time line, slowest first; empty for a single device."""
+    if not (heading := _devices.heading(report)):
+        return []
+    told = _devices.lines(report)
+    shown = told if page.verbose else told[:DEVICES]
+    lines = wrap(styled((heading, "title")), page.width)
+    for text in shown:
+        lines += indented(wrap(Text(text), page.width - 2, 2), 2)
+    if len(shown) < len(told):
+        lines.append(styled((f"  and {len(told) - len(shown)} more (-v shows them)", "faint")))
+    return lines
+
+
 def _device(report: Report, page: Page) -> list[Text]:
     facts, idle = words.busy(report.totals)
     lines = wrap(styled((facts, "faint")), page.width - 2) if facts else []
@@ -106,6 +122,8 @@ def summary(report: Report, page: Page) -> list[Text]:
             (fmt.share(potential.share), "saving"),
             f"){' together' if len(report.findings) > 1 else ''}, at most {fmt.time(potential.upper_ns)}",
         )
+        if overlap := words.shared(report):
+            line += styled((f"; {overlap}", "faint"))
     return wrap(line + styled((and_more, "faint")), page.width)
 
 
@@ -167,34 +185,6 @@ def issue_lines(issues: Sequence[Issue], page: Page) -> list[Text]:
     if hidden:
         lines.append(styled((f"  and {hidden} more (-v shows them)", "faint")))
     return lines
-
-
-def vendor_lines(report: Report, page: Page) -> list[Text]:
-    """NVIDIA's own findings: counted, or the largest of each of their rules when asked for."""
-    findings = report.vendor_findings
-    if not findings:
-        return []
-    counted = f"NVIDIA's tools wrote {fmt.count(len(findings), 'finding')} of their own into the input"
-    if not page.verbose:
-        return [styled((f"{counted} (-v shows them)", "faint"))]
-    by_rule: dict[str, list[VendorFinding]] = {}
-    for finding in findings:
-        by_rule.setdefault(finding.rule, []).append(finding)
-    lines = wrap(styled((f"{counted}; the largest of each rule", "title")), page.width)
-    for rule, group in by_rule.items():
-        lines += indented(wrap(_vendor(rule, group), page.width - 2, 2), 2)
-    return lines
-
-
-def _vendor(rule: str, group: Sequence[VendorFinding]) -> Text:
-    largest = max(group, key=lambda finding: finding.estimated_speedup or 0.0)
-    facts = [f"{len(group)}x"] if len(group) > 1 else []
-    if largest.kernel:
-        facts.append(fmt.kernels([largest.kernel], KERNEL)[0])
-    if largest.estimated_speedup is not None:
-        facts.append(f"their estimate: {fmt.share(largest.estimated_speedup)} of the kernel")
-    head = f"{fmt.flow(rule)} ({', '.join(facts)}): " if facts else f"{fmt.flow(rule)}: "
-    return styled(head, fmt.flow(largest.text), (f" [{fmt.place(largest.location)}]", "faint"))
 
 
 def hint(report: Report, page: Page) -> list[Text]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from nsight_insight.model.issues import Level
+from nsight_insight.reporters import _devices
 from nsight_insight.reporters import format as fmt
 
 if TYPE_CHECKING:
     from nsight_insight.model.finding import Finding, NotEvaluated, Report, Saving, Totals
     from nsight_insight.model.issues import Issue
 
+NO_KERNELS: Final = "No GPU kernels recorded: GPU time is unknown"
+GRAPHS: Final = 0.1
+"""Share of the kernel time in graphs traced as a whole from which on the report says so."""
+NOT_ADDED: Final = 0.98
+"""Part of the sum of savings from which on the composed one needs no explanation."""
 MUCH_IDLE: Final = 0.3
 """Idle share of the window from which on savings of kernel time need a warning."""
 
@@ -18,6 +24,8 @@ MUCH_IDLE: Final = 0.3
 def measured(report: Report) -> str:
     """How much was measured."""
     totals = report.totals
+    if not totals.launches:
+        return NO_KERNELS
     launches = f"{fmt.count(totals.launches, 'launch')} of {fmt.count(totals.kernels, 'kernel')}"
     return f"{fmt.time(totals.kernel_ns)} of GPU kernel time in {launches}"
 
@@ -36,14 +44,33 @@ def headline(report: Report) -> str:
     return f"{found}, {expected}, at most {fmt.time(potential.upper_ns)}"
 
 
+def shared(report: Report) -> str:
+    """That savings do not add up where findings save the same time, "" where they do add up."""
+    alone = sum(finding.saving.expected_ns for finding in report.findings)
+    together = report.potential.expected_ns
+    if together >= NOT_ADDED * alone:
+        return ""
+    return f"one by one they promise {fmt.time(alone)}, but some save the same time"
+
+
 def nothing(report: Report) -> str:
     """That there is no finding, what was checked, and what could not be."""
     totals = report.totals
+    if not totals.launches:
+        return "No finding: no GPU work was recorded, so nothing could be judged."
     kernels = f"{fmt.count(totals.kernels, 'kernel')} ({fmt.time(totals.kernel_ns)})"
     checked = f"{fmt.count(report.rules_evaluated, 'rule')} checked {kernels}; nothing is above its threshold."
     unjudged = len({gap.rule for gap in report.not_evaluated})
     doubt = f" This is no clean bill: {fmt.count(unjudged, 'rule')} could not be judged." if unjudged else ""
-    return f"No finding. {checked}{doubt}"
+    return f"No finding. {checked}{_in_graphs(totals)}{doubt}"
+
+
+def _in_graphs(totals: Totals) -> str:
+    """That kernels were not recorded one by one, where it matters; "" elsewhere."""
+    share = totals.families.get("graph", 0.0) / totals.kernel_ns if totals.kernel_ns else 0.0
+    if share < GRAPHS:
+        return ""
+    return f" {fmt.share(share)} of the time is in CUDA graphs, whose kernels only --cuda-graph-trace=node records."
 
 
 def hidden(report: Report) -> str:
@@ -93,7 +120,7 @@ def busy(totals: Totals) -> tuple[str, float]:
     """
     facts = [f"copies {fmt.time(totals.copy_ns)}"] if totals.copy_ns else []
     busy_ns, window_ns, steps = totals.steady_busy_ns, totals.steady_window_ns, totals.steady_steps
-    where = f"{fmt.count(steps, 'step')} after warm-up" if steps else ""
+    where = _devices.steps(steps, totals.steps_basis) if steps else ""
     if busy_ns is None or not window_ns:
         busy_ns, window_ns, where = totals.gpu_busy_ns, totals.window_ns, "whole capture, start-up included"
     idle = 0.0

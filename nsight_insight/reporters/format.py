@@ -28,11 +28,15 @@ def time(ns: float | None) -> str:
 
 
 def times(ns: Sequence[float]) -> list[str]:
-    """Times of one column: the unit of the largest, one decimal, so that they can be compared at a glance."""
+    """Times of one column: the unit of the largest, one decimal, so that they can be compared at a glance.
+
+    A few seconds get three decimals: a part of a second is still much.
+    """
     largest = max(ns, default=0.0)
     factor, unit = next(((f, u) for f, u in _TIME_UNITS if largest / 1e9 >= f), (1e-9, "ns"))
+    digits = 3 if unit == "s" and largest < 100e9 else 1
     # As model.text.duration rounds, so that a column and a sentence agree.
-    return [f"{float(f'{value / 1e9:.4g}') / factor:,.1f} {unit}" for value in ns]
+    return [f"{float(f'{value / 1e9:.4g}') / factor:,.{digits}f} {unit}" for value in ns]
 
 
 def share(fraction: float) -> str:

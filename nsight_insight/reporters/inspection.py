@@ -97,6 +97,7 @@ def _facts(file: InspectedFile, page: Page) -> Iterator[tuple[str, str]]:
         yield "GPU", (device.name or f"device {device.index}, not named") + (f" ({', '.join(known)})" if known else "")
     if holds := _holds(file):
         yield "holds", holds
+    yield from _extras(file)
     yield from _tables(file, page)
     yield from _lost(file.issues, page)
 
@@ -114,6 +115,33 @@ def _holds(file: InspectedFile) -> str:
     if file.steps is not None:
         parts.append(fmt.count(file.steps, "training step"))
     return ", ".join(parts)
+
+
+def _extras(file: InspectedFile) -> Iterator[tuple[str, str]]:
+    """MPI, managed memory and sampled GPU metrics."""
+    from nsight_insight.model.text import quantity
+    from nsight_insight.model.units import BYTES
+    from nsight_insight.reporters import format as fmt
+
+    if file.mpi:
+        total = sum(calls.total_ns for calls in file.mpi)
+        longest = [f"{calls.name} {fmt.time(calls.total_ns)}" for calls in file.mpi[:GAPS]]
+        number = fmt.count(sum(calls.calls for calls in file.mpi), "call")
+        yield "MPI", f"{number}, {fmt.time(total)}: {', '.join(longest)}" + (", ..." if len(file.mpi) > GAPS else "")
+    if file.managed:
+        held = file.managed
+        parts = [f"{quantity(held.migrated_bytes, BYTES)} migrated"]
+        parts += [fmt.count(held.gpu_faults, "GPU page fault")] if held.gpu_faults is not None else []
+        parts += [fmt.count(held.cpu_faults, "CPU page fault")] if held.cpu_faults is not None else []
+        parts += [f"{fmt.time(held.kernel_ns)} of kernel time with them"] if held.kernel_ns is not None else []
+        yield "managed", ", ".join(parts)
+    for samples in file.samples:
+        rate = f" at {samples.frequency:,.0f} Hz" if samples.frequency else ""
+        yield "sampled", f"device {samples.device}: {fmt.count(samples.samples, 'sample')}{rate}"
+        for name, means in (("window", samples.window), ("steady", samples.steady)):
+            shown = [f"{metric.replace('_', ' ')} {fmt.share(value)}" for metric, value in means if value <= 1.0]
+            if shown:
+                yield "", f"mean over the {name}: {', '.join(shown)}"
 
 
 def _tables(file: InspectedFile, page: Page) -> Iterator[tuple[str, str]]:

@@ -10,11 +10,15 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from nsight_insight.model.text import clean
+from nsight_insight.reporters._baseline import baseline_object, mark_object
 from nsight_insight.reporters._json_accounts import account_object, ledger_object
+from nsight_insight.reporters._json_more import device_object, match_object, what_if_object
 from nsight_insight.reporters._machine import number
 from nsight_insight.reporters.format import block
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nsight_insight.model.finding import (
         Evidence,
         Finding,
@@ -40,28 +44,36 @@ Object = dict[str, Any]
 
 def render(report: Report, options: RenderOptions) -> str:
     """The report as indented JSON, UTF-8 text, ending in a newline."""
-    return json.dumps(to_dict(report, options.top), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return (
+        json.dumps(to_dict(report, options.top, options.assume), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    )
 
 
-def to_dict(report: Report, top: int | None = None) -> Object:
-    """The report as plain lists, dictionaries, texts and numbers; the ``top`` findings or all of them."""
+def to_dict(report: Report, top: int | None = None, assume: Sequence[str] = ()) -> Object:
+    """The report as plain lists, dictionaries, texts and numbers; the ``top`` findings or all of them.
+
+    ``assume`` names rules whose findings ``what_if`` takes to be fixed.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "nsight-insight", "version": report.version, "rules": report.rules_evaluated},
         "sources": [_source(source) for source in report.sources],
         "devices": [clean(name) for name in report.devices],
         "totals": _totals(report.totals),
+        "device_totals": [device_object(device) for device in report.device_totals],
         "potential": _saving(report.potential),
+        "what_if": what_if_object(report.what_if(*assume)) if assume else None,
         "ledger": ledger_object(report.ledger),
         "tensor_account": account_object(report.tensor_account),
-        "findings": [_finding(finding) for finding in report.findings[:top]],
+        "findings": [{**_finding(one), **mark_object(report, at)} for at, one in enumerate(report.findings[:top])],
         "findings_total": len(report.findings),
         "suppressed": report.suppressed,
         "below_threshold": report.below_threshold,
         "collect": report.collect,
         "not_evaluated": [_not_evaluated(gap) for gap in report.not_evaluated],
-        "vendor_findings": [_vendor(finding) for finding in report.vendor_findings],
+        "vendor_findings": _vendors(report),
         "issues": [_issue(issue) for issue in report.issues],
+        **baseline_object(report.baseline),
     }
 
 
@@ -87,6 +99,7 @@ def _totals(totals: Totals) -> Object:
         "steady_busy_ns": number(totals.steady_busy_ns),
         "steady_window_ns": number(totals.steady_window_ns),
         "steady_steps": totals.steady_steps,
+        "steps_basis": totals.steps_basis,
         "api_ns": number(totals.api_ns),
         "basis": totals.basis,
         "families": {name: number(totals.families[name]) for name in sorted(totals.families)},
@@ -211,6 +224,13 @@ def _not_evaluated(gap: NotEvaluated) -> Object:
         "time_ns": number(gap.time_ns),
         "collect": gap.collect,
     }
+
+
+def _vendors(report: Report) -> list[Object]:
+    """NVIDIA's findings, each with what ours says about it; null where the report does not compare them."""
+    matches = report.vendor_matches or (None,) * len(report.vendor_findings)
+    pairs = zip(report.vendor_findings, matches, strict=True)
+    return [{**_vendor(finding), "match": match_object(match)} for finding, match in pairs]
 
 
 def _vendor(finding: VendorFinding) -> Object:

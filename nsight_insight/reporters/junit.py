@@ -61,8 +61,10 @@ def _cases(report: Report, options: RenderOptions) -> Iterator[tuple[str, Elemen
     for issue in report.issues:
         if issue.level is Level.ERROR:
             yield _PROGRAM, _unread(issue)
+    fail_on = options.fail_on
+    counted = report.new_findings() if fail_on is not None and fail_on.only_new else report.findings
     for finding in report.findings:
-        failed = options.fail_on is not None and options.fail_on.reached(finding.saving, finding.severity)
+        failed = fail_on is not None and fail_on.reached(finding.saving, finding.severity) and finding in counted
         yield finding.category, _finding(finding, report.totals.kernel_ns, places, failed=failed)
     for gap in report.not_evaluated:
         yield gap.rule.partition("/")[0], _skipped(gap)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from nsight_insight.reporters import _baseline as baseline
+from nsight_insight.reporters import _devices
 from nsight_insight.reporters import _markdown as md
+from nsight_insight.reporters import _vendor_words as vendor_words
+from nsight_insight.reporters import _what_if as what_if
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._markdown_accounts import accounts
@@ -29,6 +33,7 @@ DETAILED: Final = 5
 MEMBERS: Final = 5
 CLAUSES: Final = 6
 FAMILIES: Final = 8
+DEVICES: Final = 8
 SOURCES: Final = 6
 GAPS: Final = 40
 ISSUES: Final = 5
@@ -48,7 +53,10 @@ def render(report: Report, options: RenderOptions) -> str:
     blocks = [
         [f"## nsight-insight: {md.text(words.headline(report))}"],
         _measured(report),
+        _device_lines(report),
         _issues(report),
+        _baseline(report),
+        _what_if(report, options),
         _table(report, options.top or LISTED),
         *(_finding(f, rank, report, options) for rank, f in enumerate(report.findings[:detailed], 1)),
         _families(report),
@@ -69,6 +77,14 @@ def _measured(report: Report) -> list[str]:
     return "  \n".join(_sentence(sentence) for sentence in sentences if sentence).split("\n")
 
 
+def _device_lines(report: Report) -> list[str]:
+    told = _devices.lines(report)
+    if not told:
+        return []
+    more = [f"- and {len(told) - DEVICES} more"] if len(told) > DEVICES else []
+    return [f"**{_sentence(_devices.heading(report))}**", "", *(f"- {_sentence(t)}" for t in told[:DEVICES]), *more]
+
+
 def _sentence(text: str) -> str:
     return md.text(fmt.cut(fmt.flow(text), SENTENCE, tail=0.0))
 
@@ -82,8 +98,27 @@ def _issues(report: Report) -> list[str]:
     return ["**Input problems**", "", *told, *([f"- and {more:,} more"] if more else [])]
 
 
+def _baseline(report: Report) -> list[str]:
+    head = baseline.heading(report)
+    if not head:
+        return []
+    told = [f"- {state}: {_sentence(text)}" for state, text in baseline.lines(report)][:LISTED]
+    return [f"**{_sentence(head)}**", *(["", *told] if told else [])]
+
+
+def _what_if(report: Report, options: RenderOptions) -> list[str]:
+    if not options.assume:
+        return []
+    found = report.what_if(*options.assume)
+    told = what_if.lines(found, report, verbose=False)
+    return [
+        f"**{_sentence(what_if.heading(found))}**",
+        *(["", *(f"- {_sentence(text)}" for text in told)] if told else []),
+    ]
+
+
 def _table(report: Report, limit: int) -> list[str]:
-    findings = report.findings[:limit]
+    findings = [_devices.titled(finding, report) for finding in report.findings[:limit]]
     if not findings:
         return []
     names = fmt.kernels([finding.subject.kernel for finding in findings], KERNEL)
@@ -215,4 +250,5 @@ def _files(report: Report) -> Iterator[str]:
         yield f"- and {len(reports) - SOURCES} more files"
     if report.vendor_findings:
         number = fmt.count(len(report.vendor_findings), "finding")
-        yield f"- NVIDIA's tools wrote {number} of their own into the input"
+        compared = f", {vendor_words.counted(report)}" if report.vendor_matches else ""
+        yield f"- NVIDIA's tools wrote {number} of their own into the input{compared}"

@@ -24,6 +24,7 @@ class RenderOptions:
         framework: show remedies' code for this framework only, "" for all.
         top: findings to show, None for the reporter's own choice.
         fail_on: findings that the caller counts as failures, None for none.
+        assume: rules (ids, shell patterns, ``all``) whose findings the report shows as if they were fixed.
     """
 
     width: int = 80
@@ -33,3 +34,4 @@ class RenderOptions:
     framework: str = ""
     top: int | None = None
     fail_on: Threshold | None = None
+    assume: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from nsight_insight.model.issues import Level
 from nsight_insight.model.text import clean
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
+from nsight_insight.reporters._baseline import SARIF, baseline_object
 from nsight_insight.reporters._machine import Places, as_posix, fingerprints, number, path_of
 from nsight_insight.reporters._sarif_rules import descriptors, plain
 
@@ -74,9 +75,14 @@ def _run(report: Report, top: int | None) -> Object:
             for path in sorted({as_posix(source.path) for source in report.sources})
         ],
         "results": [
-            _result(finding, name, context) for finding, name in zip(findings, fingerprints(findings), strict=True)
+            {**_result(finding, name, context), **_state(report, at)}
+            for at, (finding, name) in enumerate(zip(findings, fingerprints(findings), strict=True))
         ],
-        "properties": {"potential": _saving(report.potential), "kernel_ns": number(report.totals.kernel_ns)},
+        "properties": {
+            "potential": _saving(report.potential),
+            "kernel_ns": number(report.totals.kernel_ns),
+            **baseline_object(report.baseline),
+        },
     }
 
 
@@ -97,6 +103,11 @@ def _result(finding: Finding, fingerprint: str, context: _Context) -> Object:
         related = enumerate(members[:MEMBERS], 1)
         result["relatedLocations"] = [_related(index, member, context) for index, member in related]
     return result
+
+
+def _state(report: Report, at: int) -> Object:
+    """How the finding stands to the baseline. Those that are gone are no results: viewers would show them as alerts."""
+    return {"baselineState": SARIF[report.baseline.marks[at].state]} if report.baseline else {}
 
 
 def _message(finding: Finding, kernel_ns: float) -> str:

@@ -23,20 +23,23 @@ WIDTHS: Final = (60, 120)
 
 def render(report: Report, options: RenderOptions) -> str:
     """The report as text; ANSI colours only when ``options.color``."""
-    from nsight_insight.reporters import _accounts, _layout, _overview
+    from nsight_insight.reporters import _accounts, _layout, _overview, _vendor
 
     low, high = WIDTHS
     page = _layout.Page(min(max(options.width, low), high), options.verbose)
     blocks = [
         _overview.header(report, page),
         _overview.where_time_goes(report, page),
+        _overview.device_lines(report, page),
         _accounts.ledger_lines(report, page),
         _accounts.tensor_lines(report, page),
         _overview.summary(report, page),
+        _baseline(report, page),
+        _what_if(report, page, options),
         *_findings(report, page, options),
         _overview.not_judged(report, page),
         _overview.issue_lines(report.issues, page),
-        _overview.vendor_lines(report, page),
+        _vendor.vendor_lines(report, page),
         _overview.hint(report, page),
     ]
     lines: list[Text] = []
@@ -47,11 +50,37 @@ def render(report: Report, options: RenderOptions) -> str:
     return _layout.to_string(lines, color=options.color, unicode=options.unicode)
 
 
+def _baseline(report: Report, page: Page) -> list[Text]:
+    """How findings stand to those of an earlier report; empty without one."""
+    from nsight_insight.reporters import _baseline, _layout
+
+    head = _baseline.heading(report)
+    lines = _layout.wrap(_layout.styled((head, "title")), page.width) if head else []
+    for state, text in _baseline.lines(report):
+        line = _layout.styled((f"{state:<8}", "label"), text)
+        lines += _layout.indented(_layout.wrap(line, page.width - 2, 8), 2)
+    return lines
+
+
+def _what_if(report: Report, page: Page, options: RenderOptions) -> list[Text]:
+    """The time line with the assumed findings fixed; empty where none were asked for."""
+    from nsight_insight.reporters import _layout, _what_if
+
+    if not options.assume:
+        return []
+    found = report.what_if(*options.assume)
+    lines = _layout.wrap(_layout.styled((_what_if.heading(found), "title")), page.width)
+    for text in _what_if.lines(found, report, verbose=page.verbose):
+        lines += _layout.indented(_layout.wrap(_layout.styled(text), page.width - 2, 2), 2)
+    return lines
+
+
 def _findings(report: Report, page: Page, options: RenderOptions) -> list[list[Text]]:
+    from nsight_insight.reporters._devices import titled
     from nsight_insight.reporters._finding import finding_lines, one_line
 
     full = options.top or (len(report.findings) if options.verbose else DETAILED)
-    ranked = list(enumerate(report.findings, 1))
+    ranked = list(enumerate((titled(finding, report) for finding in report.findings), 1))
     blocks = [
         finding_lines(finding, rank, report.totals.kernel_ns, page, options.framework)
         for rank, finding in ranked[:full]
