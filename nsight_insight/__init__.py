@@ -17,19 +17,22 @@ from typing import TYPE_CHECKING, Any
 from nsight_insight._version import __version__
 
 if TYPE_CHECKING:
-    from nsight_insight.api import analyze, load
+    from nsight_insight.api import analyze, compare, load, verify
     from nsight_insight.config import Config
-    from nsight_insight.errors import InputError, NsightInsightError, RuleError, UsageError
+    from nsight_insight.errors import CheckFailed, InputError, NsightInsightError, RuleError, UsageError
     from nsight_insight.model.finding import Finding, Report
     from nsight_insight.model.profile import Profile
 
 _PLACES = {
     "analyze": "api",
+    "compare": "api",
     "load": "api",
+    "verify": "api",
     "Config": "config",
     "Finding": "model.finding",
     "Report": "model.finding",
     "Profile": "model.profile",
+    "CheckFailed": "errors",
     "InputError": "errors",
     "NsightInsightError": "errors",
     "RuleError": "errors",
@@ -37,6 +40,7 @@ _PLACES = {
 }
 
 __all__ = [
+    "CheckFailed",
     "Config",
     "Finding",
     "InputError",
@@ -47,7 +51,9 @@ __all__ = [
     "UsageError",
     "__version__",
     "analyze",
+    "compare",
     "load",
+    "verify",
 ]
 
 

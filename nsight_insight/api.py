@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nsight_insight.config import Config
+    from nsight_insight.model.charts import Charts
+    from nsight_insight.model.comparison import Comparison
     from nsight_insight.model.finding import Report
     from nsight_insight.model.profile import Profile
+    from nsight_insight.model.verification import Verifications
     from nsight_insight.readers.text import SourceText
     from nsight_insight.rules.model import Rule
     from nsight_insight.rules.selftest import TestOutcome
@@ -73,6 +76,47 @@ def analyze(profile: Profile, config: Config | None = None) -> Report:
     rules = load_rules(config.rules)
     config.check({rule.id: rule.params.keys() for rule in rules.values()})
     return analyze_profile(profile, rules, config)
+
+
+def charts(profile: Profile) -> Charts:
+    """What pictures of a profile show: rooflines, stalls, time breakdowns, timelines and the kernel table.
+
+    Args:
+        profile: what ``load`` returned.
+    """
+    from nsight_insight.views.build import build_all
+    from nsight_insight.views.charts import charts as charts_of
+
+    return charts_of(profile, build_all(profile))
+
+
+def compare(
+    before: Profile, after: Profile, *, steps: tuple[int, int] | None = None, config: Config | None = None
+) -> Comparison:
+    """What a change did: kernels, families, idle time and findings of two captures of one program.
+
+    Args:
+        before: what ``load`` returned for the capture before the change.
+        after: the same for the capture after it.
+        steps: training steps in each, where the captures do not show them or are to be overruled.
+        config: as of ``analyze``.
+    """
+    from nsight_insight.comparison import Side
+    from nsight_insight.comparison import compare as compare_sides
+
+    return compare_sides(Side(before, analyze(before, config)), Side(after, analyze(after, config)), steps)
+
+
+def verify(
+    before: Profile, after: Profile, *, steps: tuple[int, int] | None = None, config: Config | None = None
+) -> Verifications:
+    """Which findings on the capture before are confirmed by the capture after; arguments as of ``compare``."""
+    from nsight_insight.comparison import Side
+    from nsight_insight.comparison.verification import verify as verify_sides
+    from nsight_insight.rules.loader import load_rules
+
+    rules = load_rules(config.rules if config else ())
+    return verify_sides(Side(before, analyze(before, config)), Side(after, analyze(after, config)), rules, steps)
 
 
 def test_rules(rules: Iterable[Rule]) -> list[TestOutcome]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, cast
@@ -29,12 +29,13 @@ _NUMBER_AND_UNIT: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([%a-zµ]+)\s*")
 class Threshold:
     """A limit given as a severity, as a share of the time base, or as time in ns; exactly one is set.
 
-    ``Threshold()`` with nothing set is never reached.
+    ``Threshold()`` with nothing set is never reached. ``only_new`` leaves out findings that a baseline has.
     """
 
     severity: Severity | None = None
     share: float | None = None
     time_ns: float | None = None
+    only_new: bool = False
 
     def reached(self, saving: Saving, severity: Severity) -> bool:
         """True when a finding of this saving and severity is at or above the limit."""
@@ -49,19 +50,21 @@ NEVER: Final = Threshold()
 
 
 def parse_fail_on(text: str) -> Threshold:
-    """``note``, ``warning``, ``error``, ``never``, or a share such as ``5%``.
+    """``note``, ``warning``, ``error``, ``never``, or a share such as ``5%``; ``new``, or ``new:`` before one of them.
 
     Raises:
         ConfigError: none of these.
     """
     word = text.strip()
+    if word == "new" or word.startswith("new:"):
+        return replace(parse_fail_on(word.removeprefix("new").removeprefix(":") or "note"), only_new=True)
     if word == "never":
         return NEVER
     if word in SEVERITY_ORDER:
         return Threshold(severity=cast("Severity", word))
     limit = _limit(word)
     if limit is None or limit.share is None:
-        raise ConfigError(f"{text!r} is not a severity (note, warning, error, never) or a share such as 5%")
+        raise ConfigError(f"{text!r} is not a severity (note, warning, error, never), a share such as 5%, or new")
     return limit
 
 

@@ -10,7 +10,8 @@
     │   ├── MissingInput          3  no such file
     │   ├── UnrecognizedInput     3  no reader understands it
     │   └── EmptyInput            3  understood, but nothing to analyse
-    └── OutputError               2  the report cannot be written where it was asked for
+    ├── OutputError               2  the report cannot be written where it was asked for
+    └── CheckFailed               1  findings at or above the limit of ``Report.check``
 
 The command line has one ``except`` for the root; the library lets them pass.
 """
@@ -21,6 +22,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from nsight_insight.model.finding import Finding
 
 
 class NsightInsightError(Exception):
@@ -43,6 +46,16 @@ class OutputError(NsightInsightError):
     """A report that cannot be written where it was asked for."""
 
     exit_code = 2
+
+
+class CheckFailed(NsightInsightError):
+    """Findings at or above a limit; ``findings`` holds them."""
+
+    exit_code = 1
+
+    def __init__(self, text: str, *, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__(text)
 
 
 class RuleError(UsageError):

@@ -87,7 +87,8 @@ debug_option: Final = click.option("--debug", is_flag=True, expose_value=False, 
 output_options: Final = _all(
     click.option("--format", "format_", type=NameType("format", _reporters), envvar=f"{PREFIX}FORMAT",
                  help="Output format; by default the one of FILE's extension, else text. json is the contract for "
-                      "programs, markdown is for job summaries and pull requests, sarif, github, gitlab and junit "
+                      "programs, html is one offline page with pictures, markdown is for job summaries and pull "
+                      "requests, sarif, github, gitlab and junit "
                       "are for CI, csv for spreadsheets, prometheus for dashboards."),
     click.option("-o", "--output", "outputs", type=click.Path(path_type=Path, allow_dash=True), multiple=True,
                  metavar="FILE",
@@ -114,11 +115,15 @@ analysis_options: Final = _all(
                  help="A folder of further rules."),
     click.option("--gpu", metavar="NAME", help="The GPU, where the input does not name it."),
     click.option("--fail-on", metavar="LEVEL",
-                 help="Exit with 1 on a finding of severity note, warning or error, or that saves 5% or more; "
-                      "junit counts the same findings as failures."),
+                 help="Exit with 1 on a finding of severity note, warning or error, or that saves 5% or more; new or "
+                      "new:warning counts only those that --baseline does not have. junit counts the same findings."),
+    click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE",
+                 help="Mark findings as new, worse, better or unchanged against this earlier JSON report."),
     click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N largest findings."),
     click.option("--min-saving", metavar="LIMIT",
                  help="Leave out findings that save less: a share such as 1% (0.5% by default) or a time."),
+    click.option("--assume", multiple=True, metavar="RULE", shell_complete=complete_rules,
+                 help="Also show the time line if findings of this rule were fixed; a glob, or all. May be repeated."),
     click.option("--strict", is_flag=True, envvar=f"{PREFIX}STRICT", help="Exit with 3 if reading lost anything."),
     click.option("--config", "config_path", type=click.Path(path_type=Path), metavar="FILE", envvar=f"{PREFIX}CONFIG",
                  help="Use this configuration file."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,13 @@ def targets(outputs: Sequence[Path], format_: str | None) -> list[Target]:
     if len(outputs) <= 1 and format_:
         return [Target(path, format_) for path in outputs or [STDOUT]]
     return [Target(path, format_for(path.name) or format_ or "text") for path in outputs or [STDOUT]]
+
+
+def want_charts(chosen: Iterable[Target]) -> bool:
+    """Whether any of the formats draws pictures."""
+    from nsight_insight.reporters import reporter
+
+    return any(getattr(reporter(target.format), "CHARTS", False) for target in chosen)
 
 
 def check(chosen: Iterable[Target], inputs: Sequence[str], *, force: bool) -> None:
@@ -79,18 +86,27 @@ def write(report: Report, chosen: Iterable[Target], options: RenderOptions, colo
     Raises:
         OutputError: a file cannot be written.
     """
-    from dataclasses import replace
-
     from nsight_insight.reporters import reporter
+    from nsight_insight.reporters._public import without_folders
+
+    public = without_folders(report)
+    write_with(lambda name, shown: reporter(name).render(public, shown), chosen, options, color)
+
+
+def write_with(
+    render: Callable[[str, RenderOptions], str], chosen: Iterable[Target], options: RenderOptions, color: str
+) -> None:
+    """As ``write``, for anything that ``render`` turns into a format by its name."""
+    from dataclasses import replace
 
     for target in chosen:
         if target.path == STDOUT:
             console = replace(
                 options, width=terminal_width(), color=wants_color(color, os.environ), unicode=stdout_unicode()
             )
-            to_stdout(reporter(target.format).render(report, console), utf8=target.format != "text")
+            to_stdout(render(target.format, console), utf8=target.format != "text")
         else:
-            _to_file(target.path, reporter(target.format).render(report, replace(options, color=color == "always")))
+            _to_file(target.path, render(target.format, replace(options, color=color == "always")))
 
 
 def to_stdout(text: str, *, utf8: bool = False) -> None:

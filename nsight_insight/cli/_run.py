@@ -12,6 +12,7 @@ from nsight_insight.cli import _output
 from nsight_insight.errors import UsageError
 
 if TYPE_CHECKING:
+    from nsight_insight.comparison.baseline import Saved
     from nsight_insight.config import Config
     from nsight_insight.model.finding import Report
     from nsight_insight.model.issues import Issue
@@ -25,8 +26,13 @@ RAN, FOUND, LOST = 0, 1, 3
 def run(paths: Sequence[str | SourceText], config: Config, options: Mapping[str, Any]) -> int:
     """Analyse ``paths``, write the report, and return the exit code."""
     chosen = _output.targets(options["outputs"], options["format_"])
-    _output.check(chosen, [path for path in paths if isinstance(path, str)], force=options["force"])
-    report = analyze(paths, config, options.get("from_"))
+    read = [*paths, *filter(None, [options.get("baseline")])]
+    _output.check(chosen, [str(path) for path in read if isinstance(path, (str, Path))], force=options["force"])
+    check_assumed(options.get("assume", ()), config)
+    saved = baseline_of(options.get("baseline"), config)
+    report = analyze(paths, config, options.get("from_"), charts=_output.want_charts(chosen))
+    if saved is not None:
+        report = against(report, saved)
     render = render_options(config, options)
     _output.write(report, chosen, render, options["color"])
     failed = unread(report)
@@ -35,15 +41,56 @@ def run(paths: Sequence[str | SourceText], config: Config, options: Mapping[str,
     return exit_code(report, config, strict=options.get("strict", False), failed=bool(failed))
 
 
-def analyze(paths: Sequence[str | SourceText], config: Config, format_: str | None) -> Report:
-    """The report on ``paths``; every finding, ``top`` is left to the reporters."""
+def analyze(paths: Sequence[str | SourceText], config: Config, format_: str | None, *, charts: bool = False) -> Report:
+    """The report on ``paths``, on request with what can be drawn; every finding, ``top`` is left to the reporters."""
     from nsight_insight import api
     from nsight_insight.rules.loader import load_rules
 
     # Before anything is read: a mistyped rule should not cost the reading of a large trace.
     config.check({rule.id: rule.params for rule in load_rules(config.rules).values()})
     profile = api.load(*paths, format=format_, gpu=config.gpu or None)
-    return api.analyze(profile, replace(config, top=None))
+    report = api.analyze(profile, replace(config, top=None))
+    return replace(report, charts=api.charts(profile)) if charts else report
+
+
+def baseline_of(file: Path | None, config: Config) -> Saved | None:
+    """The earlier report to compare with, read before anything else is.
+
+    Raises:
+        UsageError: ``--fail-on new`` without a baseline.
+        InputError: the file is no whole JSON report of ours.
+    """
+    if file is None:
+        if config.fail_on.only_new:
+            raise UsageError("--fail-on new needs --baseline, the JSON report that findings are new against")
+        return None
+    from nsight_insight.comparison.baseline import load_baseline
+
+    return load_baseline(file)
+
+
+def against(report: Report, saved: Saved) -> Report:
+    """The report, its findings marked by how they stand to an earlier one."""
+    from nsight_insight.comparison.baseline import against as marked
+
+    return marked(report, saved)
+
+
+def check_assumed(patterns: Sequence[str], config: Config) -> None:
+    """Refuse ``--assume`` of rules that do not exist.
+
+    Raises:
+        UsageError: no rule matches one of the patterns.
+    """
+    from fnmatch import fnmatchcase
+
+    from nsight_insight.config import suggestion
+    from nsight_insight.rules.loader import load_rules
+
+    known = sorted(rule.id for rule in load_rules(config.rules).values()) if patterns else []
+    for pattern in patterns:
+        if pattern != "all" and not any(fnmatchcase(rule, pattern) for rule in known):
+            raise UsageError(f"--assume {pattern}: no such rule{suggestion(pattern, known)}")
 
 
 def render_options(config: Config, options: Mapping[str, Any]) -> RenderOptions:
@@ -55,6 +102,7 @@ def render_options(config: Config, options: Mapping[str, Any]) -> RenderOptions:
         framework=options["framework"] or "",
         top=config.top,
         fail_on=config.fail_on,
+        assume=tuple(options.get("assume", ())),
     )
 
 
@@ -72,7 +120,8 @@ def exit_code(report: Report, config: Config, *, strict: bool, failed: bool) -> 
 
     if failed or (strict and any(issue.level >= Level.DATA_LOSS for issue in report.issues)):
         return LOST
-    return FOUND if config.fails(report.findings) else RAN
+    counted = report.new_findings() if config.fail_on.only_new else report.findings
+    return FOUND if config.fails(counted) else RAN
 
 
 def configuration(options: Mapping[str, Any], names: Sequence[str]) -> Config:

@@ -21,14 +21,14 @@ USAGE, UNREAD = 2, 3
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours.")
 @debug_option
 def command(paths: tuple[str, ...], **options: Any) -> int:
-    r"""Look at captures, readable or not, without judging the program.
+    """Look at captures, readable or not, without judging the program.
 
     Says what each file is, what was recorded and what was lost, what conclusions depend on (clocks, overhead, lost
     events, start-up), which rules can be judged, and the commands that collect what is missing.
 
     \b
     Exit codes: 0 inspected, 2 usage or rule error, 3 a file could not be read, 4 internal error.
-    """
+    """  # noqa: D301
     from nsight_insight.cli import _output
     from nsight_insight.config_file import load_config
     from nsight_insight.inspection import inspect
