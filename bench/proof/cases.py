@@ -11,6 +11,8 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 CALIBRATE, REPORT = "calibrate", "report"
+BLIND = "blind"
+"""Cases written and captured after the rules stood, scored as they came."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Case:
     Attributes:
         id: number of the proposal, P for a pathology, C for a control.
         family: folder, which is the category of the rule that should fire.
-        half: ``calibrate`` or ``report``, from ``split.json``.
+        half: ``calibrate``, ``report`` or ``blind``, from ``split.json``.
         tool: which profiler captured it.
         expect: rule ids, shell patterns, that name the planted cause; any of them is a hit.
         remedy: remedy of the expected rule that is the cure, where its saving is not the finding's own.
@@ -63,20 +65,22 @@ class Truth:
     good_range: float | None
 
 
-def load_cases() -> list[Case]:
-    """Every case, by number."""
+def load_cases(*halves: str) -> list[Case]:
+    """Cases of ``halves``, by number; of the two halves the rules were written with where none is named."""
     split = json.loads((HERE / "split.json").read_text())
-    halves = {case: half for half, members in split.items() for case in members}
+    wanted = halves or (CALIBRATE, REPORT)
+    half_of = {case: half for half, members in split.items() for case in members}
     files = [path for path in (HERE / "cases").rglob("[pc][0-9]*.*") if path.suffix in (".cu", ".py")]
-    return sorted((_case(path, halves) for path in files), key=lambda case: case.number)
+    cases = (_case(path, half_of) for path in files)
+    return sorted((case for case in cases if case.half in wanted), key=lambda case: case.number)
 
 
-def _case(path: Path, halves: dict[str, str]) -> Case:
+def _case(path: Path, half_of: dict[str, str]) -> Case:
     head = header(path.read_text())
     return Case(
         id=head["id"],
         family=path.parent.name,
-        half=halves[head["id"]],
+        half=half_of[head["id"]],
         tool=head["tool"],
         title=head["title"],
         path=path,

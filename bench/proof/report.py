@@ -9,20 +9,21 @@ from typing import Any
 import jinja2
 import yaml
 
-from bench.proof import device
+from bench.proof import device, peers_report
+from bench.proof.blind import as_first_scored
 from bench.proof.cases import CALIBRATE, REPORT
-from bench.proof.score import FALSE, Result, Score, total
+from bench.proof.score import EFFECT, FALSE, Result, Score, total
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs" / "proof.md"
 BEFORE = (
     "first place 63 of 87, first three 65, covered 43 of 65 hits, median abs(log) 0.63, false findings on 5 programs"
 )
-DEVICE_SECONDS = 845
+DEVICE_SECONDS = 1187
 Row = list[str]
 
 
-def scorecard(mine: Sequence[Result], theirs: Sequence[Result]) -> dict[str, Any]:
+def scorecard(mine: Sequence[Result], theirs: Sequence[Result], others: peers_report.Peers) -> dict[str, Any]:
     """The numbers a later version is compared with."""
     groups = {
         "calibrate": [one for one in mine if one.case.half == CALIBRATE],
@@ -30,14 +31,19 @@ def scorecard(mine: Sequence[Result], theirs: Sequence[Result]) -> dict[str, Any
         "all": list(mine),
         "ncu": [one for one in mine if one.case.tool == "ncu"],
         "nvidia": list(theirs),
+        "fournex": others.fournex,
+        "nsys": [one for one in mine if one.case.tool == "nsys"],
+        "nsys-ai diagnose": others.diagnose,
+        "nsys-ai root causes": others.root_causes,
     }
     return {
         "scores": {name: vars(total(group)) for name, group in groups.items()},
-        "cases": {one.case.id: _entry(one) for one in mine},
+        "cases": {one.case.id: entry(one) for one in mine},
     }
 
 
-def _entry(one: Result) -> dict[str, Any]:
+def entry(one: Result) -> dict[str, Any]:
+    """What the scorecard keeps of one case."""
     predicted = one.predicted or (None, None)
     return {
         "half": one.case.half,
@@ -55,7 +61,12 @@ def _round(value: float | None) -> float | None:
 
 
 def document(
-    mine: Sequence[Result], theirs: Sequence[Result], again: Sequence[Result], paired: Sequence[Result]
+    mine: Sequence[Result],
+    theirs: Sequence[Result],
+    others: peers_report.Peers,
+    again: Sequence[Result],
+    paired: Sequence[Result],
+    unseen: tuple[Sequence[Result], Sequence[Result]],
 ) -> str:
     """The page ``docs/proof.md``."""
     notes = yaml.safe_load((HERE / "notes.yaml").read_text())
@@ -68,7 +79,7 @@ def document(
     return environment.get_template("proof.md.j2").render(
         planted=sum(not one.case.control for one in mine),
         controls=sum(one.case.control for one in mine),
-        scores=list(_scores(mine, theirs)),
+        scores=list(_scores(mine, theirs, others)),
         before=BEFORE,
         families=list(_families(mine)),
         cases=[_case(one) for one in mine if not one.case.control],
@@ -76,7 +87,7 @@ def document(
         outside=_notes(notes["outside"], (one.case.id for one in mine if one.planted and one.covered is False)),
         amended=sorted(notes["amended"].items()),
         changes=notes["changes"],
-        mistaken=[[one.case.id, found.rule, _percent(found.expected)] for one in mine for found in one.false],
+        mistaken=[row for one in mine for row in _false(one)],
         healthy=len(mine),
         remains=[row for one in mine for row in _remains(one)],
         nvidia_false=sum(bool(one.false) for one in theirs),
@@ -84,26 +95,57 @@ def document(
         again=list(_again(mine, again)),
         paired=[_pair(one) for one in paired],
         device_seconds=DEVICE_SECONDS,
+        blind=_blind(*unseen, notes["blind"]),
+        **peers_report.facts(mine, theirs, others),
         **device.facts(),
     )
 
 
-def _scores(mine: Sequence[Result], theirs: Sequence[Result]) -> Iterator[Row]:
+def _scores(mine: Sequence[Result], theirs: Sequence[Result], others: peers_report.Peers) -> Iterator[Row]:
     halves = [[one for one in mine if one.case.half == half] for half in (CALIBRATE, REPORT)]
-    columns = [
-        total(group) for group in (*halves, list(mine), [one for one in mine if one.case.tool == "ncu"], list(theirs))
-    ]
+    ncu, nsys = ([one for one in mine if one.case.tool == tool] for tool in ("ncu", "nsys"))
+    groups = (*halves, mine, ncu, theirs, others.fournex, nsys, others.diagnose, others.root_causes)
+    yield from _score_rows([total(group) for group in groups])
+
+
+def _score_rows(columns: Sequence[Score]) -> Iterator[Row]:
     rows: dict[str, Callable[[Score], str]] = {
         "planted cases with an effect": lambda s: str(s.cases),
         "cause in first place": lambda s: _of(s.top1, s.cases),
         "cause among the first three": lambda s: _of(s.top3, s.cases),
         "cured and healthy programs with a false finding": lambda s: f"{s.false} of {s.healthy}",
-        "true saving covered, of the causes found": lambda s: _of(s.covered, s.hits),
+        "true saving covered, of the causes found with a saving": lambda s: _of(s.covered, s.stated),
         "median abs(log(expected / true))": lambda s: _number(s.error),
         "rank correlation of expected and true": lambda s: _number(s.correlation),
     }
     for name, value in rows.items():
         yield [name, *(value(score) for score in columns)]
+
+
+def _blind(mine: Sequence[Result], theirs: Sequence[Result], notes: dict[str, Any]) -> dict[str, Any]:
+    """What the page says of the blind group: the first score, today's, and what lies between them."""
+    first = as_first_scored()
+    then = [Score(**first["scores"][name]) for name in ("blind", "nvidia")]
+    missed = {case for case, one in first["cases"].items() if (one["true"] or 0) >= EFFECT and one["rank"] != 1}
+    return {
+        "planted": sum(not one.case.control for one in mine),
+        "controls": sum(one.case.control for one in mine),
+        "scored": first["scored"],
+        "scores": list(_score_rows([then[0], total(mine), then[1], total(theirs)])),
+        "cases": [
+            [*_case(one), str(first["cases"][one.case.id]["rank"] or "-")] for one in mine if not one.case.control
+        ],
+        "missed": _notes(notes["missed"], sorted(missed)),
+        "outside": _notes(notes["outside"], (one.case.id for one in mine if one.planted and one.covered is False)),
+        "mistaken": [[*row, _notes(notes["mistaken"], [row[0]])[0][1]] for one in mine for row in _false(one)],
+        "remains": [row for one in mine for row in _remains(one)],
+        "amended": sorted(notes["amended"].items()),
+        "changes": notes["changes"],
+    }
+
+
+def _false(one: Result) -> list[Row]:
+    return [[one.case.id, found.rule, _percent(found.expected)] for found in one.false]
 
 
 def _families(mine: Sequence[Result]) -> Iterator[Row]:

@@ -65,8 +65,8 @@ class Result:
 
     @property
     def predicted(self) -> tuple[float, float] | None:
-        """Expected and upper share of the finding that hit, of its remedy where the cure is one."""
-        if self.hit is None:
+        """Expected and upper share of the finding that hit, of its remedy where the cure is one; None: none stated."""
+        if self.hit is None or self.hit.upper <= 0:
             return None
         return self.hit.remedies.get(self.case.remedy, (self.hit.expected, self.hit.upper))
 
@@ -81,7 +81,15 @@ class Result:
 
 @dataclass(frozen=True)
 class Score:
-    """Totals over some cases; shares are None where there is nothing to divide by."""
+    """Totals over some cases; shares are None where there is nothing to divide by.
+
+    Attributes:
+        cases: planted cases with an effect.
+        healthy: cured and healthy programs, ``false`` of them with a false finding.
+        hits: causes found, at any place; ``stated`` of them with a saving, ``covered`` of those right.
+        error: median abs(log(expected / true)).
+        correlation: Spearman's, of expected and true.
+    """
 
     cases: int
     top1: int
@@ -90,6 +98,7 @@ class Score:
     false: int
     covered: int
     hits: int
+    stated: int
     error: float | None
     correlation: float | None
 
@@ -168,14 +177,15 @@ def total(results: Iterable[Result]) -> Score:
         false=sum(bool(one.false) for one in every),
         covered=sum(bool(one.covered) for one in planted),
         hits=sum(one.rank is not None for one in planted),
+        stated=sum(one.predicted is not None for one in planted),
         error=statistics.median(abs(log(expected / true)) for expected, true in pairs) if pairs else None,
         correlation=_rank_correlation(pairs),
     )
 
 
 def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Spearman's correlation; None below three pairs."""
-    if len(pairs) < 3:
+    """Spearman's correlation; None below ten pairs, which could be in order by chance."""
+    if len(pairs) < 10:
         return None
     import pandas as pd
 
@@ -208,23 +218,31 @@ def run_others(folder: str) -> list[Result]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Score and write, or compare with what is written."""
+    from bench.proof.blind import blind_results
+    from bench.proof.peers_report import peers
     from bench.proof.report import DOCUMENT, document, scorecard
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args(arguments).check
-    mine, theirs = run()
-    card = json.dumps(scorecard(mine, theirs), indent=1) + "\n"
+    (mine, theirs), others, blind = run(), peers(), blind_results()
+    card = json.dumps(scorecard(mine, theirs, others), indent=1) + "\n"
     written = {
         HERE / "scorecard.json": card,
-        DOCUMENT: document(mine, theirs, run_others("again"), run_others("paired")),
+        DOCUMENT: document(mine, theirs, others, run_others("again"), run_others("paired"), blind),
     }
     stale = [path for path, text in written.items() if not path.exists() or path.read_text() != text]
     for path in [] if check else stale:
         path.write_text(written[path])
     for half in (CALIBRATE, REPORT):
         print(half, total(one for one in mine if one.case.half == half))
-    print("nvidia", total(theirs))
+    for name, results in (
+        ("blind", blind[0]),
+        ("nvidia", theirs),
+        ("fournex", others.fournex),
+        ("nsys-ai", others.diagnose),
+    ):
+        print(name, total(results))
     return 1 if check and stale else 0
 
 

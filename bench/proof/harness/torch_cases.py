@@ -2,13 +2,15 @@
 
 ``time`` writes unprofiled times as JSON lines; ``trace`` runs every variant inside an NVTX range ``ID a`` (bad) or
 ``ID b`` (cured) with ten ranges ``step N`` in it, for nsys; ``profile`` runs one step per variant between
-``cudaProfilerStart`` and ``Stop``, for ncu. A case that fails is reported and does not stop the others.
+``cudaProfilerStart`` and ``Stop``, for ncu. A case that fails is reported and does not stop the others. A case with an
+``env`` runs each variant in a process of its own, the bad one with that variable set.
 """
 
 import gc
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import time
 import traceback
@@ -19,6 +21,7 @@ import torch
 CASES = Path(__file__).resolve().parent.parent / "cases"
 WARM_UP, STEPS, REPEATS = 5, 10, 10
 DEVICE = os.environ.get("PROOF_DEVICE", "cuda")
+LETTER = os.environ.get("PROOF_LETTER", "")
 
 
 def header(path: Path) -> dict[str, str]:
@@ -41,7 +44,20 @@ def variants(case: str, path: Path) -> list:
     spec.loader.exec_module(module)
     torch.manual_seed(0)
     made = module.make(torch.device(DEVICE))
-    return [("a", made[0]), ("b", made[1])] if isinstance(made, tuple) else [("b", made)]
+    pairs = [("a", made[0]), ("b", made[1])] if isinstance(made, tuple) else [("b", made)]
+    return [pair for pair in pairs if LETTER in ("", pair[0])]
+
+
+def apart(mode: str, case: str, setting: str, out) -> None:
+    """Both variants in processes of their own, the bad one with ``NAME=VALUE`` in its environment."""
+    for letter in "ab":
+        part = f"{out.name}.{letter}"
+        name, _, value = setting.partition("=")
+        environment = os.environ | {"PROOF_LETTER": letter} | ({name: value} if letter == "a" else {})
+        subprocess.run([sys.executable, __file__, mode, part, "nsys", "ncu", case], env=environment, check=True)
+        out.write(Path(part).read_text())
+        out.flush()
+        Path(part).unlink()
 
 
 def wait() -> None:
@@ -108,7 +124,11 @@ def main() -> None:
     with open(target, "w") as out:
         for case, path in [one for tool in tools for one in found(tool, wanted)]:
             try:
-                run(case, path, out)
+                setting = header(path).get("env", "")
+                if setting and not LETTER:
+                    apart(mode, case, setting, out)
+                else:
+                    run(case, path, out)
             except Exception:
                 print(f"{case} failed:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
             gc.collect()
