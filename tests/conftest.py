@@ -15,6 +15,7 @@ settings.load_profile("suite")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave out the tests that build and install the package, unless ``-m`` says otherwise."""
+    config.addinivalue_line("markers", "browser: opens reports in Chromium; skips without it or playwright")
     config.addinivalue_line("markers", "packaging: builds the wheel and installs it; run with -m packaging")
     if not config.option.markexpr:
         config.option.markexpr = "not packaging"

@@ -72,7 +72,7 @@ def test_tf32_is_offered_with_its_own_smaller_saving() -> None:
 
 def test_an_unnamed_gpu_is_said_and_lowers_confidence() -> None:
     assert any("GPU not named" in text for text in fp32().findings[0].saving.assumptions)
-    named = ni.analyze(ni.load(FP32 / "fp32_cuda_gpu_kern_sum.csv", gpu="NVIDIA H200")).findings[0]
+    named = ni.analyze(ni.load(FP32 / "fp32_cuda_gpu_trace.csv", gpu="NVIDIA H200")).findings[0]
     assert named.confidence == "high"
     assert not named.saving.assumptions
 

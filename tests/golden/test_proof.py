@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.proof.cases import CALIBRATE, REPORT, Case, load_again, load_cases, load_truth
+from bench.proof.blind import as_first_scored, blind_results
+from bench.proof.cases import BLIND, CALIBRATE, REPORT, Case, load_again, load_cases, load_truth
 from bench.proof.cut import RANGE
 from bench.proof.findings import CAPTURES
 from bench.proof.score import Result, judge_all, ours, total
@@ -17,6 +18,9 @@ CASES = load_cases()
 TRUTH = load_truth()
 UNKNOWABLE = {"P38": "needed and needless instructions look alike", "P42": "one long pass looks like eight short ones"}
 SECOND = {"P48": "casts of master weights take longer than the planted scaler"}
+BLIND_CASES = load_cases(BLIND)
+BLIND_MISSED = {"P201", "P207", "P209", "P213", "P217"}
+BLIND_SECOND = {"P202": 2, "P214": 2, "P216": 3}
 MIB = 1 << 20
 
 
@@ -63,6 +67,35 @@ def test_savings_are_what_the_cures_brought(results: dict[str, Result], half: st
     assert score.correlation >= 0.7
 
 
+@pytest.fixture(scope="module")
+def blind() -> dict[str, Result]:
+    return {one.case.id: one for one in blind_results()[0]}
+
+
+def test_blind_cases_are_found_as_before(blind: dict[str, Result]) -> None:
+    places = {name: one.rank for name, one in blind.items() if one.planted and one.rank != 1}
+    assert {name for name, place in places.items() if place is None} <= BLIND_MISSED
+    assert all(place <= BLIND_SECOND[name] for name, place in places.items() if place is not None)
+    score = total(blind.values())
+    assert score.cases >= 26
+    assert score.covered >= 0.8 * score.hits
+    assert score.error is not None
+    assert score.error <= 0.25
+
+
+def test_blind_controls_are_silent_and_one_cured_program_is_not(blind: dict[str, Result]) -> None:
+    assert {name for name, one in blind.items() if one.false} <= {"P225"}
+
+
+def test_the_first_blind_score_is_of_these_programs(blind: dict[str, Result]) -> None:
+    first = as_first_scored()["cases"]
+    assert first.keys() == blind.keys()
+    for name, one in blind.items():
+        assert first[name]["true"] == (None if one.true is None else round(one.true, 4))
+        assert len(TRUTH[name].good) >= 10
+        assert one.case.control or len(TRUTH[name].bad) >= 10
+
+
 def test_there_are_cases_for_every_category_that_one_gpu_can_show() -> None:
     planted = [case for case in CASES if not case.control]
     assert len(planted) >= 50
@@ -74,7 +107,7 @@ def test_there_are_cases_for_every_category_that_one_gpu_can_show() -> None:
     assert all(TRUTH[case.id].bad and len(TRUTH[case.id].bad) >= 10 for case in planted)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
+@pytest.mark.parametrize("case", [*CASES, *BLIND_CASES], ids=lambda case: case.id)
 def test_a_case_says_what_is_planted_and_has_its_captures(case: Case) -> None:
     variants = ("good",) if case.control else ("bad", "good")
     assert all((CAPTURES / f"{case.id}-{variant}.tar.xz").exists() for variant in variants)

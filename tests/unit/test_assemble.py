@@ -399,12 +399,15 @@ def test_the_compute_capability_comes_from_the_name() -> None:
     assert profile.devices[0].location == Location("file0.csv", 2, 17, "Device")
 
 
-def test_two_machines_have_no_common_gpu() -> None:
+def test_traces_of_two_machines_are_of_two_gpus() -> None:
     other = Capture(B.launches, gpu="NVIDIA A100-SXM4-80GB (0)")
     profile = load(A.gpu_trace(), other.gpu_trace())
-    assert [(device.name, device.cc) for device in profile.devices] == [("", None)]
-    assert profile.activities["cc"].isna().all()
-    assert "different machines" in said(profile)
+    assert [(device.name, device.cc) for device in profile.devices] == [
+        ("NVIDIA H200", 9.0),
+        ("NVIDIA A100-SXM4-80GB", 8.0),
+    ]
+    frame = profile.activities
+    assert [set(frame.loc[frame["device"] == device, "cc"]) for device in (0, 1)] == [{9.0}, {8.0}]
 
 
 def test_several_devices_leave_unnumbered_rows_unknown() -> None:

@@ -25,6 +25,9 @@ SLOW = [FIXTURES / "demo" / "fp32_cuda_gpu_trace.csv"]
 """Could save far more than the 20 % that the snippets fail on."""
 FAST = [FIXTURES / "nsys-csv" / "2025.3-h200-amp" / "amp_fp16_cuda_gpu_trace.csv"]
 """Could not save 20 % with any one finding."""
+EXPORT = FIXTURES / "nsys-sqlite" / "2025.3-h200-amp" / "amp_fp16.sqlite"
+DEMO = sorted((FIXTURES / "demo").glob("*.csv"))
+VERDICT = re.compile(r"^(PASSED|FAILED) test_budget.py::(\w+)", re.MULTILINE)
 NOT_RUN = "<!-- not run: "
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the snippets are for bash")
@@ -151,7 +154,7 @@ def test_what_is_installed_is_this_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("profiles", "code", "output"), [(SLOW, 1, "## nsight-insight: "), ([], 3, "the profile was")])
 def test_the_gate_for_any_ci(profiles: list[Path], code: int, output: str, tmp_path: Path) -> None:
     machine = runner(tmp_path, profiles)
-    gate, _, _ = blocks("sh")
+    gate = blocks("sh")[0]
     done = machine.run(gate)
     assert done.returncode == code, done.stderr
     assert done.stdout.startswith(output)
@@ -160,10 +163,45 @@ def test_the_gate_for_any_ci(profiles: list[Path], code: int, output: str, tmp_p
 
 def test_metrics_and_completion_snippets_run(tmp_path: Path) -> None:
     machine = runner(tmp_path, SLOW)
-    _, metrics, completion = blocks("sh")
+    _, metrics, _, completion = blocks("sh")
     assert machine.run(metrics).returncode == 0
     assert machine.file("metrics/training.prom").endswith("# EOF\n")
     assert machine.run(f"{completion}\ncomplete -p nsight-insight").stdout.startswith("complete ")
+
+
+@pytest.mark.parametrize(("exported", "code"), [(True, 1), (False, 3)])
+def test_the_script_profiles_gates_and_shares(exported: bool, code: int, tmp_path: Path) -> None:
+    machine = runner(tmp_path, [])
+    tool = tmp_path / "bin" / "nsys"
+    # In nsys' place: leaves a report, and a real export where it is asked for one.
+    export = f'cp {EXPORT} "$5"' if exported else "exit 1"
+    script = f"#!/bin/sh\ncase $1 in profile) touch profile/nsys.nsys-rep;; *) {export};; esac\n"
+    tool.write_text(script, encoding="utf-8")
+    tool.chmod(0o755)
+    done = machine.run(blocks("sh")[2].replace("20%", "5%"))
+    assert done.returncode == code, done.stderr
+    assert "$ nsys profile --trace=cuda,nvtx --output=profile/nsys python train.py" in done.stderr
+    assert (machine.folder / "work" / "clean.sqlite").exists() == exported
+    if exported:
+        assert machine.file("insight.md").startswith("## nsight-insight: ")
+        assert "clean.sqlite: searched, nothing left" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("profiles", "limit", "verdicts"),
+    [(DEMO, "20%", ["FAILED", "PASSED"]), (DEMO, "95%", ["PASSED", "PASSED"]), (FAST, "95%", ["FAILED", "FAILED"])],
+)
+def test_the_budgets_run(profiles: list[Path], limit: str, verdicts: list[str], tmp_path: Path) -> None:
+    machine = runner(tmp_path, profiles)
+    (example,) = blocks("python")
+    test = machine.folder / "work" / "test_budget.py"
+    test.write_text(example.replace('"20%"', f'"{limit}"'), encoding="utf-8")
+    options = "-p nsight_insight.pytest_plugin -p no:cacheprovider -rA"
+    done = machine.run(
+        f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH={ROOT} {sys.executable} -m pytest -q {options} || true"
+    )
+    found = {name: verdict for verdict, name in VERDICT.findall(done.stdout)}
+    assert found == dict(zip(["test_step_is_not_wasted", "test_host_keeps_up"], verdicts, strict=True)), done.stdout
 
 
 def hooks() -> list[dict[str, Any]]:

@@ -240,11 +240,19 @@ def test_one_steady_step_of_the_trace(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_no_steps_no_skip(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["collect", str(FIXTURES / "demo"), "--rules", "memory/*"]) == 0
+    summary = FIXTURES / "nsys-csv" / "2025.3-h200-fp32" / "fp32_cuda_gpu_kern_sum.csv"
+    assert main(["collect", str(summary), "--rules", "memory/*"]) == 0
     out = capsys.readouterr().out
     assert "--launch-skip" not in out
     assert option(commands(out)[0], "--launch-count") == str(LAUNCHES)
     assert "no training steps were found" in out
+
+
+def test_steps_by_repetition_are_skipped_like_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["collect", str(FIXTURES / "demo"), "--rules", "memory/*"]) == 0
+    out = capsys.readouterr().out
+    assert "--launch-skip" in out
+    assert "no training steps were found" not in out
 
 
 def test_kernels_that_are_not_in_the_trace(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from nsight_insight.model.finding import Report
 from nsight_insight.model.issues import Location
 from nsight_insight.rules.engine import analyze_profile
 from nsight_insight.rules.loader import load_rules
+from nsight_insight.rules.thin import SUMMARY
 from tests.unit.make_profile import make_profile
 
 ALL = Config(min_saving=Threshold(share=0.0))
@@ -74,9 +75,20 @@ def test_one_finding_per_kernel_ranked_by_weighted_saving(tmp_path: Path) -> Non
 
 
 def test_a_doubt_lowers_confidence_and_is_told(tmp_path: Path) -> None:
-    first, second = run(rule(tmp_path)).findings
+    rows: list[dict[str, object]] = [
+        {"name": "alpha(int)", "count": 10, "duration": 6e6, "start": 0.0},
+        {"name": "beta(int)", "count": 1, "duration": 3e6, "start": 7e6},
+    ]
+    first, second = run(rule(tmp_path), rows=rows).findings
     assert first.confidence == "high"
     assert second.confidence == "medium"
+    assert second.saving.assumptions == ("only 1 launch",)
+
+
+def test_a_summary_is_never_sure(tmp_path: Path) -> None:
+    first, second = run(rule(tmp_path)).findings
+    assert (first.confidence, second.confidence) == ("medium", "medium")
+    assert first.saving.assumptions == (SUMMARY,)
     assert second.saving.assumptions == ("only 1 launch",)
 
 

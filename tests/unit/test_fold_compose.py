@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsight_insight.model.compose import compose
 from nsight_insight.model.finding import Finding, Member, Saving, Subject
 from nsight_insight.model.issues import Location
-from nsight_insight.rules.compose import compose
 from nsight_insight.rules.fold import fold, restrict
 
 HERE = Location("x.csv", 2, 3, "Total Time (ns)")

@@ -10,8 +10,8 @@ import pytest
 
 from nsight_insight.config import Config, Threshold
 from nsight_insight.errors import RuleErrors
+from nsight_insight.model.compose import compose
 from nsight_insight.model.finding import Report
-from nsight_insight.rules.compose import compose
 from nsight_insight.rules.engine import analyze_profile
 from nsight_insight.rules.loader import load_rules
 from tests.unit.make_profile import make_profile

@@ -24,8 +24,8 @@ from nsight_insight.model.inspection import WEIGHT_ORDER, InspectedFile, Inspect
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import Device, Profile
 from nsight_insight.readers.text import SourceText
-from nsight_insight.rules.coverage import NO_KERNELS, NO_NSYS, NO_ORDER
 from nsight_insight.rules.loader import load_rules
+from nsight_insight.rules.unseen import NO_KERNELS, NO_NSYS, NO_ORDER
 from nsight_insight.views.build import build_all
 from tests.containers import tarred
 from tests.paths import CAPTURES, CORPUS, FIXTURES

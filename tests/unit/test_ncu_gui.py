@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from pathlib import Path
 
 import numpy as np
@@ -16,51 +13,7 @@ from nsight_insight.model.issues import Level
 from nsight_insight.model.profile import Table
 from nsight_insight.readers import ncu_csv, ncu_gui, read
 from nsight_insight.readers.text import from_bytes, open_path
-from tests.paths import FIXTURES
-
-RAW = FIXTURES / "ncu-csv" / "2025.3.1-h200-amp" / "raw.csv"
-BOM = b"\xef\xbb\xbf"
-FIXED = {"Process": "[963] C:\\Users\\somebody\\a.exe", "Device Name": "NVIDIA H200", "Result Type": "Kernel: SIMT"}
-
-
-def shown(cell: str, name: str) -> str:
-    """A cell as the GUI shows it: at most two decimals, groups, instances counted behind it."""
-    try:
-        value = float(cell.replace(",", ""))
-    except ValueError:
-        return cell
-    text = f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
-    return f"{text} {{132}}" if "pcsamp" in name else text
-
-
-def gui(launches: int) -> list[list[str]]:
-    """Label and cells of the first launches, below each other."""
-    with RAW.open(newline="", encoding="utf-8") as stream:
-        headings, units, *rows = list(csv.reader(stream))
-    rows = rows[:launches]
-    names = [row[headings.index("Kernel Name")] for row in rows]
-    table = [
-        ["ID", *(row[0] for row in rows)],
-        ["Function Name", *(re.split(r"[<(]", name)[0] for name in names)],
-        ["Demangled Name", *(name[:24] + ".." for name in names)],
-        ["Original Demangled Name", *names],
-        *([label, *[cell] * launches] for label, cell in FIXED.items()),
-    ]
-    for place, heading in enumerate(headings):
-        unit = units[place]
-        if heading in ("Grid Size", "Block Size"):
-            cells = [", ".join(f"{part.strip():>5}" for part in row[place].strip("()").split(",")) for row in rows]
-            table.append([heading if heading[0] == "G" else "Block Size [block]", *cells])
-        elif "__" in heading or heading.islower():
-            cells = [shown(row[place], heading) for row in rows]
-            table.append([f"{heading} [{unit}]" if unit else heading, *cells])
-    return table
-
-
-def export(rows: list[list[str]], delimiter: str = ",") -> bytes:
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
-    return BOM + out.getvalue().encode()
+from tests.tools.make_ncu_gui import FOLDER, RAW, as_shown, export, files, gui
 
 
 def table_of(data: bytes) -> Table:
@@ -71,7 +24,13 @@ def table_of(data: bytes) -> Table:
 
 
 TRANSPOSED = gui(20)
-AS_SHOWN = [list(row) for row in zip(*TRANSPOSED, strict=True)]
+AS_SHOWN = as_shown(TRANSPOSED)
+
+
+def test_the_fixtures_are_what_the_generator_makes() -> None:
+    for name, content in files().items():
+        assert (FOLDER / name).read_bytes() == content
+        assert len(table_of(content)) == 6
 
 
 @pytest.mark.parametrize("rows", [TRANSPOSED, AS_SHOWN], ids=["transposed", "as shown"])

@@ -187,3 +187,20 @@ def test_findings_do_not_depend_on_the_summary(tmp_path: Path) -> None:
     np.testing.assert_allclose(profile.activities["sm_throughput"], frame["sm_throughput"])
     assert profile.activities["base"].tolist() == frame["base"].tolist()
     assert analyze(profile).totals.kernel_ns == pytest.approx(frame["duration"].sum())
+
+
+def test_a_real_summary_is_the_mean_of_its_launches() -> None:
+    """Against the raw page of the same report: as many launches, and their mean to the digits printed."""
+    summary = load(FIXTURES / "ncu-summary/2025.3.1-h200-amp/details-per-kernel.csv").activities
+    raw = load(FIXTURES / "ncu-csv/2025.3.1-h200-amp/raw.csv").activities
+    shape = ["name", "grid_x", "grid_y", "block_x"]
+    launches = raw.groupby(shape)
+    assert len(summary) == 10
+    for row in summary.itertuples():
+        own = launches.get_group(tuple(getattr(row, name) for name in shape))
+        assert row.count == len(own)
+        for name, unit in (("duration", 1000.0), ("sm_throughput", 0.01), ("achieved_occupancy", 0.01)):
+            mean = own[name].mean() * (row.count if name == "duration" else 1)
+            assert getattr(row, name) == pytest.approx(
+                mean, abs=0.011 * unit * (row.count if name == "duration" else 1)
+            )

@@ -9,9 +9,10 @@ import pytest
 
 from nsight_insight import api
 from nsight_insight.errors import EmptyInput, UnrecognizedInput
-from nsight_insight.readers import nsys_rep
+from nsight_insight.readers import nsys_rep, read
 from nsight_insight.readers.text import from_bytes, open_path
 from tests.paths import FIXTURES
+from tests.tools import make_nsys_rep as made
 
 DATABASE = FIXTURES / "nsys-sqlite/2025.3-h200-amp/amp_fp16.sqlite"
 REPORT = b"NVIDIA Tegra Profiler Report 1.\n\x0bLocal (CLI)\x12\x04" + bytes(range(256)) * 4
@@ -152,3 +153,12 @@ def test_in_a_directory_a_report_is_passed_over(monkeypatch: pytest.MonkeyPatch,
     profile = api.load(report.parent)
     assert {source.reader for source in profile.sources} == {"nsys_sqlite"}
     assert any("passed over: a report of Nsight Systems" in issue.text for issue in profile.issues)
+
+
+@pytest.mark.parametrize("name", sorted(made.files()))
+def test_the_fixtures_are_recognised_whatever_they_are_called(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (made.FOLDER / name).read_bytes()
+    assert content == made.files()[name]
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UnrecognizedInput, match="import it" if "qdstrm" in name else "nsys is not installed here"):
+        read(from_bytes("anything", content))

@@ -174,11 +174,11 @@ def test_times_that_are_not_known_are_not_zero(tmp_path: Path) -> None:
     assert columns["correlation"].tolist() == [1, 2, 3, -1]
 
 
-def test_calls_of_a_process_with_two_devices_belong_to_neither(tmp_path: Path) -> None:
+def test_calls_of_a_process_with_two_devices_belong_to_that_of_their_work(tmp_path: Path) -> None:
     kernels = [kernel(1, 2, 1), kernel(1, 2, 2, deviceId=1), kernel(1, 2, 1, process=7, deviceId=1)]
-    calls = [call(0, 1, 1), call(0, 1, 1, process=7), call(0, 1, 1, process=8)]
+    calls = [call(0, 1, 1), call(0, 1, 3), call(0, 1, 1, process=7), call(0, 1, 1, process=8)]
     result = read_of(tmp_path, {K: kernels, R: calls, GPU: [gpu(0), gpu(1)]})
-    assert table_of(result, R).columns["device"].tolist() == [-1, 1, -1]
+    assert table_of(result, R).columns["device"].tolist() == [0, -1, 1, -1]
 
 
 # --- NVTX -----------------------------------------------------------------------------------------------------------

@@ -11,11 +11,14 @@ from nsight_insight import api
 from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.catalog.nvprof_metrics import load_nvprof_metrics
 from nsight_insight.errors import EmptyInput, InputError, UnrecognizedInput
-from nsight_insight.model.issues import Level
+from nsight_insight.model.issues import Issue, Level
 from nsight_insight.model.profile import Profile, ReadResult, Table
 from nsight_insight.readers import nvprof, read, readers
 from nsight_insight.readers._nvprof_values import quantity
 from nsight_insight.readers.text import SourceText, open_path
+from nsight_insight.rules import vocabulary
+from nsight_insight.rules.evaluate import expand
+from nsight_insight.rules.loader import load_rules
 from tests.tools import make_nvprof as made
 from tests.tools.make_nsys_text import ENGLISH, Item, summary
 
@@ -333,11 +336,14 @@ def test_no_command_line_or_directory_is_kept() -> None:
     assert "cannot write x.log, see http://docs.nvidia.com/cuda/index.html" in said
 
 
-def test_tables_of_nsys_in_the_same_text_are_told() -> None:
+def test_tables_of_nsys_in_the_same_text_are_left_to_its_reader() -> None:
     table = summary([Item("k", (5,))], ENGLISH, 2024, "Instances", "Name")
-    result = parse(*made.FILES["summary.txt"](), "", *table)
-    assert {found.source.tool for found in result.tables} == {"nvprof"}
-    assert [line for line, _ in losses(result)] == [12]
+    lines = [*made.FILES["summary.txt"](), "", *table]
+    assert [found.source.tool for found in parse(*lines).tables] == ["nvprof"]
+    both = read(SourceText("x", "\n".join(lines).encode()))
+    assert [found.source.tool for found in both.tables] == ["nvprof", "nsys"]
+    assert [len(found) for found in both.tables] == [8, 1]
+    assert losses(both) == []
 
 
 def test_program_output_that_looks_like_a_banner_is_ignored() -> None:
@@ -358,6 +364,28 @@ def test_program_output_that_looks_like_a_banner_is_ignored() -> None:
 )
 def test_other_formats_are_left_to_others(lines: tuple[str, ...]) -> None:
     assert nvprof.sniff(SourceText("x", "\n".join(lines).encode())) == 0.0
+
+
+def test_no_rule_can_be_judged_by_nvprofs_metrics_alone() -> None:
+    """What the remark says: were this to fail, launches with nvprof's metrics should be handed to that rule."""
+    held = {known.metric.name for known in load_nvprof_metrics().values()}
+    metered = [rule for rule in load_rules().values() if rule.applies_to.get("tool") == ("ncu",)]
+    assert len(metered) > 30
+    for rule in metered:
+        facts = vocabulary.facts(rule.scope)
+        wanted = [clause.condition for clause in rule.when] + [rule.saving.upper, rule.saving.expected]
+        names = {name for e in wanted for name in expand(e.names - e.optional, rule, with_fallbacks=False)}
+        needs = {need for name in names if name in facts for need in facts[name].needs} & load_metrics().keys()
+        assert needs - held, rule.id
+
+
+def test_metrics_say_that_no_rule_judges_by_them() -> None:
+    assert ["no rule judges" in issue.text for issue in issues_of("metrics.txt")].count(True) == 1
+    assert not any("no rule judges" in issue.text for issue in issues_of("summary.txt"))
+
+
+def issues_of(name: str) -> list[Issue]:
+    return nvprof.read(open_path(FOLDER / name)).issues
 
 
 @pytest.mark.parametrize("cut", range(0, 2600, 97))

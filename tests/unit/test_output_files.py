@@ -26,7 +26,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     """The program with an analysis that is counted, in an empty folder."""
     seen = SimpleNamespace(times=0)
 
-    def analyze(*_: Any) -> Any:
+    def analyze(*_: Any, **__: Any) -> Any:
         seen.times += 1
         return three()
 

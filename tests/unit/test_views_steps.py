@@ -10,7 +10,7 @@ import pytest
 from nsight_insight.views.activity import Activities
 from nsight_insight.views.build import build
 from nsight_insight.views.facts import SEQUENCE, TRACE
-from nsight_insight.views.steps import Steps, find_steps, is_step, repeating
+from nsight_insight.views.steps import SCALER, Steps, find_steps, is_step, repeating
 from tests.unit.make_profile import make_profile
 
 Row = dict[str, Any]
@@ -55,6 +55,22 @@ def test_repeating_takes_the_exact_tail_only() -> None:
     assert repeating(np.array(warm_up + block * 3 + [10])) == (12, 10, 3)
 
 
+def test_repeating_counts_a_block_that_ends_with_the_capture() -> None:
+    assert repeating(np.array([7, 8, *list(range(10, 20)) * 3])) == (2, 10, 3)
+
+
+def test_repeating_prefers_blocks_with_an_entry_behind_them() -> None:
+    assert repeating(np.array(list(range(10, 20)) * 4)) == (0, 10, 3)
+
+
+def test_a_last_block_ends_with_its_last_kernel() -> None:
+    steps = _find(_kernels("xy" + "abcdefghijkl" * 3))
+    assert steps is not None
+    assert steps.edges is not None
+    np.testing.assert_allclose(np.diff(steps.edges), [120.0, 120.0, 115.0])
+    assert (steps.count, steps.steady()) == (3, (0, 3))
+
+
 @pytest.mark.parametrize(
     "codes",
     [
@@ -62,9 +78,10 @@ def test_repeating_takes_the_exact_tail_only() -> None:
         [1] * 500,
         list(range(200)),
         list(range(9)) * 20,
-        list(range(30)) + list(range(40, 52)) * 3,
+        list(range(30)) + list(range(40, 52)) * 2,
+        list(range(37)) + list(range(40, 52)) * 3,
     ],
-    ids=["empty", "one kernel", "no repetition", "short loop", "less than half"],
+    ids=["empty", "one kernel", "no repetition", "short loop", "two blocks", "less than half"],
 )
 def test_repeating_refuses_what_is_not_certain(codes: list[int]) -> None:
     assert repeating(np.array(codes, dtype=np.int64)) is None
@@ -127,7 +144,7 @@ def test_a_summary_counts_ranges_or_scaler_updates() -> None:
     ranges = [{"kind": "range", "name": ":step 0", "count": 1}, {"kind": "range", "name": ":step 1", "count": 1}]
     assert _find([{"name": "k", "count": 9, "duration": 1.0}, *ranges], report="nvtx_sum") == Steps(2)
     scaler = "at::native::amp_update_scale_cuda_kernel(float *, int *, const float *, double, double, int)"
-    assert _find([{"name": scaler, "count": 4, "duration": 1.0}]) == Steps(4)
+    assert _find([{"name": scaler, "count": 4, "duration": 1.0}]) == Steps(4, basis=SCALER)
     assert _find([{"name": "k", "count": 9, "duration": 1.0}]) is None
 
 

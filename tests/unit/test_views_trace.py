@@ -41,6 +41,7 @@ def test_totals_by_family_precision_and_size() -> None:
     assert _value(table, "half_matrix_time") == pytest.approx(20e-6)
     assert _value(table, "tensor_time") == pytest.approx(20e-6)
     assert _value(table, "fp16_kernels") == 1
+    assert _value(table, "half_cuda_core_time") == 0, "hgemm is on Tensor Cores here"
     assert _value(table, "tiny_launches") == 7
     assert _value(table, "tiny_time") == pytest.approx(5010e-9)
     assert table.lead[0] == 0

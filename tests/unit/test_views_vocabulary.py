@@ -12,7 +12,9 @@ from nsight_insight.model.columns import ACTIVITY_COLUMNS
 from nsight_insight.views.facts import FAMILIES, KERNEL, LAUNCH, SCOPES, SEQUENCE, STALLS, TRACE, facts_of
 from nsight_insight.views.vocabulary import declared_facts
 
-NEEDS_OF_OTHER_REPORTS = {"memcpy", "memcpy_kind", "memcpy_bytes", "api", "tensor_ops"}
+NEEDS_OF_OTHER_REPORTS = {
+    "memcpy", "memcpy_kind", "memcpy_bytes", "api", "tensor_ops", "gpu_faults", "migrations", "gpu_metrics",
+}  # fmt: skip
 
 
 def test_a_name_is_declared_once_per_scope() -> None:
