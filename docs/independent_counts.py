@@ -111,12 +111,16 @@ def ncu_details(text: str) -> Count | None:
     return (launches, time) if launches else None
 
 
+_NO_KERNELS = {"Style", "Range", "Source"}
+"""Headings of summaries of NVTX ranges and MPI calls."""
+
+
 def nsys_csv(text: str) -> Count | None:
     """The first kernel summary or GPU trace of nsys in the text."""
     lines = text.splitlines()
     for start, line in enumerate(lines):
         cells = next(csv.reader([line]), [])
-        if "Instances" in cells and cells[-1] in ("Name", "Kernel Name") and not {"Style", "Range"} & set(cells):
+        if "Instances" in cells and cells[-1] in ("Name", "Kernel Name") and not _NO_KERNELS & set(cells):
             return _summed(_until_blank(lines, start), cells, "Total Time", "Instances")
         if any(cell.startswith("GrdX") for cell in cells):
             kernels = [row for row in _until_blank(lines, start) if row[cells.index("GrdX")].strip().isdigit()]
@@ -146,12 +150,16 @@ def _summed(rows: list[list[str]], heading: list[str], time: str, number: str) -
 
 
 _COLUMNS = re.compile(r"\s*Time ?\(%\)\s+Total Time(?: \((\w+)\))?\s+Instances\s.*\bName\s*")
+_SPACED = re.compile("\\d[\u00a0\u202f]\\d")
+"""Thousands separated by a kind of blank."""
 _ROW = re.compile(r"\s*[\d.,]+\s+([\d.,]+)\s+([\d.,]+)\s+[\d.,]+\s")
 
 
 def nsys_columns(text: str) -> Count | None:
     """Kernel summaries that nsys printed in columns, all of a text; times are whole nanoseconds there."""
     launches, time = 0, 0.0
+    if _SPACED.search(text):
+        return None
     lines = text.splitlines()
     for start, line in enumerate(lines):
         found = _COLUMNS.fullmatch(line)

@@ -19,7 +19,7 @@ from nsight_insight.reporters.format import count
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
 OUTPUT = ROOT / "docs" / "support-matrix.md"
-BESIDE = frozenset({"README.md", "expected.json"})
+BESIDE = frozenset({"README.md", "expected.json", "make.py"})
 """Files of a fixture that are no capture."""
 HEAD = """# What is read
 
@@ -52,10 +52,15 @@ def escaped(cell: str) -> str:
 
 def reader_rows(found: Fixtures) -> Iterator[list[str]]:
     """Reader, what it reads, and how many fixtures it has."""
-    used = [file.reader for files in found.values() for file in files]
+    used = [file.reader or folder(path) for path, files in found.items() for file in files]
     for name, module in sorted(readers().items()):
         summary = (module.__doc__ or "").split("\n\n")[0]
         yield [f"`{name}`", summary, str(used.count(name))]
+
+
+def folder(path: Path) -> str:
+    """The reader whose folder a fixture lies in: of reports that need another program, nothing else tells."""
+    return path.relative_to(FIXTURES).parts[0].replace("-", "_")
 
 
 def fixture_rows(found: Fixtures) -> Iterator[list[str]]:
@@ -86,7 +91,7 @@ def held(file: InspectedFile) -> str:
 def status(file: InspectedFile) -> str:
     """Read whole, with losses, or refused with the reason."""
     if file.error:
-        return f"refused: {file.error.splitlines()[0]}"
+        return f"refused: {file.error.splitlines()[0]}".replace(f"{FIXTURES}/", "")
     lost = sum(issue.level >= Level.DATA_LOSS for issue in file.issues)
     if lost:
         return f"read, {count(lost, 'loss')} reported"
