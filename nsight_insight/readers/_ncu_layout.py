@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -23,6 +24,7 @@ IDENTITY: Final = (ID, PROCESS, NAME, NVTX, CONTEXT, STREAM, BLOCK, GRID, DEVICE
 """What tells a launch, as far as a generation of ncu prints it; the rest of the headings may stand in any order."""
 _FREE_TEXT: Final = frozenset({NAME, NVTX, RULE_TEXT})
 _NO_METRIC: Final = frozenset({*IDENTITY, "Process Name", "Host Name", "Kernel Time"})
+_HEADINGS: Final = _NO_METRIC | {SECTION, METRIC, UNIT, VALUE, RULE, RULE_TYPE, RULE_TEXT, SPEEDUP_TYPE, SPEEDUP}
 _SOURCE: Final = (["Address", "Source"], ["#", "Address"], ["#", "Source"])
 _SESSION: Final = frozenset({"Launch Attribute", "Session Attribute", "Device Attribute"})
 _OTHER_MARKS: Final = ('"Source"', ' Attribute"', '"Average"', f'"{NAME}",')
@@ -106,16 +108,21 @@ def heading_of(line: str, number: int) -> Layout | None:
         return None
     for text in (line, line[line.find(f'"{ID}",') :]):
         cells = [cell.strip() for cell in fields(text) or ()]
-        if ID in cells and NAME in cells and not any(map(_is_text, cells[: cells.index(ID)])):
+        if ID in cells and NAME in cells and _are_headings(cells[: cells.index(ID)]):
             layout = Layout(number, tuple(cells), f'"{ID}"' in text)
             if layout.page == DETAILS or _has_metrics(layout):
                 return layout
     return None
 
 
-def _is_text(cell: str) -> bool:
-    """Whether a cell in front of ``ID`` is something else than the unnamed index of a re-saved table."""
-    return bool(cell) and cell != "index" and not cell.startswith("Unnamed")
+def _are_headings(cells: Sequence[str]) -> bool:
+    """Whether cells in front of ``ID`` are mostly headings, of a reordered table, and not other output."""
+    return 2 * sum(map(_is_heading, cells)) >= len(cells)
+
+
+def _is_heading(cell: str) -> bool:
+    unnamed = not cell or cell == "index" or cell.startswith(("Unnamed", NVTX, "Id:Domain:"))
+    return unnamed or cell in _HEADINGS or "__" in cell or cell in metric_index()
 
 
 def _has_metrics(layout: Layout) -> bool:

@@ -13,14 +13,17 @@ from nsight_insight.catalog.metrics import load_metrics
 from nsight_insight.model.columns import Kind
 from nsight_insight.model.finding import NotEvaluated
 from nsight_insight.model.profile import Profile
+from nsight_insight.model.text import percent
 from nsight_insight.rules import vocabulary
 from nsight_insight.rules.evaluate import Outcome, expand
 from nsight_insight.rules.findings import kernel_name
 from nsight_insight.rules.model import Rule
-from nsight_insight.views.facts import KERNEL, FactTable
+from nsight_insight.views.facts import KERNEL, FactTable, Ints
 
 MIN_SHARE: Final = 0.01
 """Gaps on less than 1 % of the kernel time are not worth another capture."""
+UNPROFILED: Final = 0.1
+"""Kernels without metrics that take less of the kernel time are not worth another capture."""
 TOP_KERNELS: Final = 5
 """Kernels that a proposed ncu command profiles: those that take the most time."""
 _GPU_FACTS: Final = ("peak_", "dram_bandwidth", "gain_", "gpu", "sm_count", "ridge", "tensor_cap")
@@ -72,19 +75,27 @@ def gaps_of(
 ) -> list[NotEvaluated]:
     """Every rule that lacked data, the gap on the most time first."""
     found = [gap for outcome in outcomes if (gap := not_evaluated(outcome, profile, kernel_ns))]
-    found += _unmetered(rules, profile, views, kernel_ns)
+    told = {gap.rule for gap in found}
+    found += [gap for gap in _unmetered(rules, profile, views, kernel_ns) if gap.rule not in told]
     return sorted(found, key=lambda gap: (-gap.time_ns, gap.rule))
 
 
 def _unmetered(
     rules: Iterable[Rule], profile: Profile, views: Mapping[str, FactTable], kernel_ns: float
 ) -> list[NotEvaluated]:
-    """Rules for Nsight Compute metrics where no input has any: one command for all of them."""
-    if any(source.tool == "ncu" for source in profile.sources) or not kernel_ns:
+    """Rules for Nsight Compute metrics where no input has any, or none of much of the time: one command for all."""
+    if not kernel_ns:
         return []
-    asking = [rule for rule in rules if rule.applies_to.get("tool") == ("ncu",)]
     kernels = views[KERNEL]
-    top = [int(row) for row in np.argsort(-kernels.time)[:TOP_KERNELS]]
+    rows = _without_metrics(profile, kernels)
+    time_ns = float(kernels.time[rows].sum()) * 1e9
+    if not len(rows) or time_ns < UNPROFILED * kernel_ns:
+        return []
+    reason = "needs Nsight Compute metrics; the input has none"
+    if len(rows) < len(kernels):
+        reason += f" of the kernels that take {percent(time_ns / kernel_ns)} of the kernel time"
+    asking = [rule for rule in rules if rule.applies_to.get("tool") == ("ncu",)]
+    top = [int(row) for row in rows[np.argsort(-kernels.time[rows])[:TOP_KERNELS]]]
     needs = {rule.id: _needs(rule) for rule in asking}
     everything = dict.fromkeys(name for names in needs.values() for name in names)
     cc = kernels.values["cc"][top[0]]
@@ -92,10 +103,15 @@ def _unmetered(
     hidden = kernels.values["family"][top[0]] == "graph"
     names = [] if hidden else [function_name(str(kernels.values["name"][row] or "")) for row in top]
     command = collect_command(everything, None if np.isnan(cc) else float(cc), "ncu", kernels=names)
-    reason = "needs Nsight Compute metrics; the input has none"
-    return [
-        NotEvaluated(rule.id, rule.title, needs[rule.id], reason, len(kernels), kernel_ns, command) for rule in asking
-    ]
+    return [NotEvaluated(rule.id, rule.title, needs[rule.id], reason, len(rows), time_ns, command) for rule in asking]
+
+
+def _without_metrics(profile: Profile, kernels: FactTable) -> Ints:
+    """Rows of the kernels that ncu did not profile."""
+    if not any(source.tool == "ncu" for source in profile.sources):
+        return np.arange(len(kernels))
+    launches = kernels.values.get("ncu_launches")
+    return np.zeros(0, dtype=np.int64) if launches is None else np.flatnonzero(launches == 0)
 
 
 def _needs(rule: Rule) -> tuple[str, ...]:

@@ -321,3 +321,17 @@ def test_small_copies_promise_idle_time_and_copies_no_more() -> None:
     assert copies.saving.base_ns == report.totals.steady_window_ns
     assert 0.5 < copies.saving.share < 0.9
     assert report.potential.upper_ns <= (report.potential.base_ns or 0.0)
+
+
+def test_kernels_that_ncu_left_out_are_said_to_be_unjudged() -> None:
+    """The captures are of a large and a small model: the small one's profile holds other matrix kernels."""
+    profile = api.load(AMP / "amp_fp16_cuda_gpu_trace.csv", RAW.with_name("raw.csv"))
+    report = api.analyze(profile)
+    [gap] = [gap for gap in report.not_evaluated if gap.rule == "latency/stall-long-scoreboard"]
+    [roofline] = api.charts(profile).rooflines
+    apart = [one for one in roofline.unplaced if "not profiled" in one.reason]
+    share = sum(one.share for one in apart)
+    assert gap.kernels == len(apart) == 42
+    assert gap.time_ns == pytest.approx(sum(one.time_ns for one in apart))
+    assert f"{share:.1%}".replace("%", " %") in gap.reason
+    assert gap.collect.startswith("ncu")

@@ -1,7 +1,8 @@
-"""What must not change a verdict: row order, split files, file names, process names, units, input order."""
+"""What must not change a verdict: row and column order, split files, file names, process names, units, input order."""
 
 from __future__ import annotations
 
+import csv
 import random
 from pathlib import Path
 
@@ -79,6 +80,20 @@ def test_an_ncu_page_split_in_two_gives_the_same(tmp_path: Path) -> None:
     one.write_text(head + units + "".join(rows[:23]), encoding="utf-8")
     two.write_text(head + units + "".join(rows[23:]), encoding="utf-8")
     assert outline(analyse(one, two)) == EXPECTED[RAW]
+
+
+@pytest.mark.parametrize("path", [FP32, TRACE, RAW, DETAILS], ids=lambda p: p.name)
+def test_column_order_does_not_matter(path: Path, tmp_path: Path) -> None:
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *rows = list(csv.reader(file))
+    order = random.Random(7).sample(range(len(head)), len(head))  # noqa: S311
+    with (tmp_path / "x.csv").open("w", newline="", encoding="utf-8") as file:
+        quoting = csv.QUOTE_ALL if path in (RAW, DETAILS) else csv.QUOTE_MINIMAL
+        writer = csv.writer(file, quoting=quoting)
+        for row in [head, *rows]:
+            full = [*row, *[""] * (len(head) - len(row))]
+            writer.writerow([full[place] for place in order])
+    assert outline(analyse(tmp_path / "x.csv")) == EXPECTED[path]
 
 
 @pytest.mark.parametrize("path", [FP32, TRACE, RAW, DETAILS], ids=lambda p: p.name)
