@@ -31,6 +31,16 @@ class NsightInsightError(Exception):
 
     exit_code = 4
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors keep text and place when they come from another process."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[NsightInsightError], args: tuple[object, ...], state: dict[str, object]) -> NsightInsightError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
 
 class UsageError(NsightInsightError):
     """Options or arguments that do not fit together."""

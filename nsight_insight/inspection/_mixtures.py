@@ -64,7 +64,7 @@ def several_gpus(profile: Profile, views: Views) -> Iterator[Caution]:
 
 
 def added_up(profile: Profile, views: Views) -> Iterator[Caution]:
-    """Kernel times of several captures, taken for different runs or programs."""
+    """Kernel times of several captures, taken for different runs or programs; not where each has GPUs of its own."""
     acts = views.activities
     rows = acts.rows(acts.kind(Kind.KERNEL) & acts.column("primary"))
     numbers = np.unique(acts.column("source")[rows])
@@ -75,6 +75,9 @@ def added_up(profile: Profile, views: Views) -> Iterator[Caution]:
     if len(tools) > 1:
         text = "no kernel of one tool's capture is in the other's: taken for two programs, and their times are added"
         yield Caution("two-programs", "invalid", text, "inspect the captures one by one", place)
+        return
+    used = [set(acts.device[rows[acts.column("source")[rows] == number]].tolist()) for number in numbers]
+    if sum(map(len, used)) == len(set().union(*used)) and -1 not in set().union(*used):
         return
     text = f"kernel times of {len(numbers)} tables are added up: they agree with each other in no total"
     remedy = "give reports of one capture, unless these are its ranks"

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import nsight_insight as ni
+from nsight_insight.inspection._mixtures import added_up, several_gpus
 from nsight_insight.model.finding import Report
 from nsight_insight.model.profile import Profile
-from nsight_insight.views.build import build
+from nsight_insight.views.build import build, build_all
 from nsight_insight.views.facts import TRACE
 from tests.paths import CORPUS
 from tests.ranks import IDENTITY, columns, execute, split_by_gpu, table
@@ -63,6 +64,12 @@ def test_rank_files_give_the_findings_of_the_whole(
     for name, values in there.items():
         assert here[name] == pytest.approx(values, nan_ok=True), name
     assert not profile.clocks
+
+
+def test_files_of_ranks_are_not_doubted_as_different_runs(tmp_path: Path) -> None:
+    profile = ni.load(*split_by_gpu(DDP, tmp_path))
+    told = {caution.id for check in (added_up, several_gpus) for caution in check(profile, build_all(profile))}
+    assert told == {"several-gpus"}
 
 
 def test_each_gpu_has_its_own_idle_time(tmp_path: Path) -> None:
