@@ -58,7 +58,9 @@ def several_gpus(profile: Profile, views: Views) -> Iterator[Caution]:
         return
     names = {device.name for device in profile.devices if device.index in used and device.name}
     text = f"{len(used)} GPUs did the work: each is judged on its own, times are added"
-    if len(names) > 1:
+    if profile.clocks:
+        text = f"{len(used)} GPUs, or captures of one at different times: each is judged on its own, times are added"
+    elif len(names) > 1:
         text = f"{len(used)} GPUs of {len(names)} kinds did the work: each is judged by its own peaks"
     yield Caution("several-gpus", "note", text, "", profile.locate(int(acts.base[0]), "device"))
 
@@ -77,7 +79,8 @@ def added_up(profile: Profile, views: Views) -> Iterator[Caution]:
         yield Caution("two-programs", "invalid", text, "inspect the captures one by one", place)
         return
     used = [set(acts.device[rows[acts.column("source")[rows] == number]].tolist()) for number in numbers]
-    if sum(map(len, used)) == len(set().union(*used)) and -1 not in set().union(*used):
+    apart = sum(map(len, used)) == len(set().union(*used)) and -1 not in set().union(*used)
+    if apart and not profile.clocks:
         return
     text = f"kernel times of {len(numbers)} tables are added up: they agree with each other in no total"
     remedy = "give reports of one capture, unless these are its ranks"

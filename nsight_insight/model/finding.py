@@ -231,6 +231,7 @@ class DeviceTotals:
         host_bound_share: part of the steady window in which the GPU waits for the host.
         streams: streams that kernels ran on.
         processes: processes that launched them.
+        clock: number of the clock its times are on; devices on different clocks may be captures of one GPU.
         slowest: the others wait for it in collectives, or, without collectives, it has most work of its own; never
             set where devices do not differ by more than noise or did different work.
     """
@@ -249,6 +250,7 @@ class DeviceTotals:
     host_bound_share: float | None = None
     streams: int | None = None
     processes: int | None = None
+    clock: int = 0
     slowest: bool = False
 
     @property

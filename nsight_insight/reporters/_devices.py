@@ -33,6 +33,8 @@ def heading(report: Report) -> str:
     devices = report.device_totals
     if len(devices) < 2:
         return ""
+    if len({device.clock for device in devices}) > 1:
+        return f"{len(devices)} devices, or captures of one, on clocks that cannot be aligned: not compared"
     slow = next((device for device in devices if device.slowest), None)
     if slow is not None:
         others = "the other waits" if len(devices) == 2 else "the others wait"

@@ -33,6 +33,7 @@ def device_object(device: DeviceTotals) -> Object:
         "host_bound_share": number(device.host_bound_share),
         "streams": device.streams,
         "processes": device.processes,
+        "clock": device.clock,
         "slowest": device.slowest,
     }
 

@@ -54,6 +54,7 @@ def _device(views: Views, trace: FactTable, place: int) -> DeviceTotals:
         host_bound_share=_fact(trace, place, "host_bound_share"),
         streams=_different(views, trace, place, "process", "context", "stream"),
         processes=_different(views, trace, place, "process"),
+        clock=views.activities.profile.clocks.get(index, 0),
     )
 
 

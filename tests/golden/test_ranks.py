@@ -14,9 +14,10 @@ import nsight_insight as ni
 from nsight_insight.inspection._mixtures import added_up, several_gpus
 from nsight_insight.model.finding import Report
 from nsight_insight.model.profile import Profile
+from nsight_insight.reporters._devices import heading
 from nsight_insight.views.build import build, build_all
 from nsight_insight.views.facts import TRACE
-from tests.paths import CORPUS
+from tests.paths import CAPTURES, CORPUS
 from tests.ranks import IDENTITY, columns, execute, split_by_gpu, table
 
 DDP = CORPUS / "nsys" / "ddp-rtx3090x2-nccl-2026.3.1.sqlite"
@@ -70,6 +71,18 @@ def test_files_of_ranks_are_not_doubted_as_different_runs(tmp_path: Path) -> Non
     profile = ni.load(*split_by_gpu(DDP, tmp_path))
     told = {caution.id for check in (added_up, several_gpus) for caution in check(profile, build_all(profile))}
     assert told == {"several-gpus"}
+
+
+def test_captures_of_one_gpu_at_different_times_are_not_called_two_gpus(tmp_path: Path) -> None:
+    h200 = CAPTURES / "h200-amp" / "nsys"
+    profile = ni.load(h200 / "fp32.sqlite", h200 / "amp_fp16.sqlite")
+    report = ni.analyze(profile)
+    assert len({device.clock for device in report.device_totals}) == 2
+    assert not any(device.slowest for device in report.device_totals)
+    assert "captures of one" in heading(report)
+    [gpus] = several_gpus(profile, build_all(profile))
+    assert "captures of one" in gpus.text
+    assert [caution.id for caution in added_up(profile, build_all(profile))] == ["added-up"]
 
 
 def test_each_gpu_has_its_own_idle_time(tmp_path: Path) -> None:
