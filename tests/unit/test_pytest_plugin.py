@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+# Runs in this process forget what they import, and numpy cannot be loaded twice.
+import pandas as pd  # noqa: F401
 import pytest
 
 from nsight_insight import api
