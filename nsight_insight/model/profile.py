@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from nsight_insight.errors import InputError
+    from nsight_insight.model.plotting import Plots
 
 Ints = npt.NDArray[np.int64]
 
@@ -271,6 +272,13 @@ class Profile:
     def to_pandas(self) -> pd.DataFrame:
         """A copy of the activities with units in the names of columns; see ``frames.activities_frame``."""
         return cast("pd.DataFrame", import_module("nsight_insight.frames").activities_frame(self))
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: ``profile.plot.roofline()``, ``timeline``, ``stalls``, ``breakdown``."""
+        from nsight_insight.model.plotting import Plots
+
+        return Plots(self)
 
     def _repr_html_(self) -> str:
         from nsight_insight.model.notebook import profile_html

@@ -52,6 +52,19 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return {kind: drawn(kind, charts(HOLDS[kind]), folder) for kind in plots.KINDS}
 
 
+@pytest.mark.parametrize("kind", plots.KINDS)
+def test_a_profile_draws_what_the_command_draws(kind: str, tmp_path: Path) -> None:
+    drawn = getattr(api.load(HOLDS[kind]).plot, kind)()
+    plots.save(drawn, tmp_path / "one.svg")
+    plots.save(plots.figure(kind, charts(HOLDS[kind])), tmp_path / "two.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_a_profile_says_what_a_picture_lacks() -> None:
+    with pytest.raises(EmptyInput, match="nsys profile"):
+        api.load(NCU).plot.timeline()
+
+
 def test_kinds_are_those_of_the_command_line() -> None:
     assert plots.KINDS == KINDS
 
