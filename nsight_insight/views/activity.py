@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from nsight_insight.views.facts import Array, Bools, Floats, Ints, without
 if TYPE_CHECKING:
     from nsight_insight.model.profile import Profile
 
+T = TypeVar("T")
 NS: Final = 1e-9
 """Seconds in the frame's unit of time."""
 
@@ -30,6 +31,14 @@ class Activities:
         self.profile = profile
         self.size = len(profile.activities)
         self._columns: dict[str, Array] = {}
+        self._found: dict[tuple[str, bytes], object] = {}
+
+    def once(self, what: str, rows: Ints, find: Callable[[], T]) -> T:
+        """What ``find`` returns for these rows, found once however many views ask; nobody may change it."""
+        key = (what, rows.tobytes())
+        if key not in self._found:
+            self._found[key] = find()
+        return cast("T", self._found[key])
 
     def column(self, name: str) -> Array:
         """A column of the contract or a metric, with the contract's fill where the frame has none."""

@@ -68,6 +68,10 @@ def is_step(name: str) -> str | None:
 
 def find_steps(acts: Activities, rows: Ints) -> Steps | None:
     """Steps of the kernels at ``rows`` (one device), or None when nothing says for certain."""
+    return acts.once("steps", rows, lambda: _find_steps(acts, rows))
+
+
+def _find_steps(acts: Activities, rows: Ints) -> Steps | None:
     timed = bool(len(rows)) and not np.isnan(acts.column("start")[rows]).any()
     # Labels come second: autograd launches kernels from a thread that has no ranges of its own.
     found = (_by_range(acts, rows) if timed else None) or _by_label(acts, rows, timed)
@@ -221,40 +225,26 @@ def repeating(codes: Ints) -> tuple[int, int, int] | None:
         the gap after a step belongs to it.
     """
     counts = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
-    for blocks, least in ((_blocks, MIN_REPEATS + 1), (_last_blocks, MIN_REPEATS)):
-        for count in sorted(set(counts[counts >= least].tolist()), reverse=True):
-            found = blocks(codes, np.flatnonzero(codes == np.flatnonzero(counts == count)[0]))
+    for followed in (True, False):
+        for count in sorted(set(counts[counts >= MIN_REPEATS + followed].tolist()), reverse=True):
+            places = np.flatnonzero(codes == np.flatnonzero(counts == count)[0])
+            end = int(places[-1]) if followed else len(codes)
+            found = _blocks(codes, end, int(places[-1] - places[-2]))
             if found is not None:
                 return found
     return None
 
 
-def _blocks(codes: Ints, places: Ints) -> tuple[int, int, int] | None:
-    """Blocks that start with the entry at ``places``, the last of them followed by that entry."""
-    gaps = np.diff(places)
-    period = int(gaps[-1])
-    repeats = _trailing(gaps == period)
-    if period < MIN_PERIOD or repeats < MIN_REPEATS:
-        return None
-    first = int(places[-1]) - repeats * period
-    blocks = codes[first : places[-1]].reshape(repeats, period)
-    equal = _trailing((blocks == blocks[-1]).all(axis=1))
-    if equal < MIN_REPEATS or 2 * equal * period < len(codes):
-        return None
-    return int(places[-1]) - equal * period, period, equal
-
-
-def _last_blocks(codes: Ints, places: Ints) -> tuple[int, int, int] | None:
-    """Blocks of which the last ends with ``codes``; the entry at ``places`` gives their length."""
-    period = int(places[-1] - places[-2])
-    count = len(codes) // period
+def _blocks(codes: Ints, end: int, period: int) -> tuple[int, int, int] | None:
+    """Equal blocks of ``period`` entries, the last of which ends at ``end``."""
+    count = end // period
     if period < MIN_PERIOD or count < MIN_REPEATS:
         return None
-    blocks = codes[len(codes) - count * period :].reshape(count, period)
+    blocks = codes[end - count * period : end].reshape(count, period)
     equal = _trailing((blocks == blocks[-1]).all(axis=1))
     if equal < MIN_REPEATS or 2 * equal * period < len(codes):
         return None
-    return len(codes) - equal * period, period, equal
+    return end - equal * period, period, equal
 
 
 def _trailing(truth: Bools) -> int:
