@@ -24,6 +24,8 @@ Confidence = Literal["low", "medium", "high"]
 SEVERITY_ORDER: Mapping[str, int] = {"note": 0, "warning": 1, "error": 2}
 CONFIDENCE_WEIGHT: Mapping[str, float] = {"low": 0.4, "medium": 0.7, "high": 1.0}
 """Ranking weight of a confidence; a low-confidence saving counts less, it is never hidden."""
+LOWER: Mapping[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
+"""One step less confidence."""
 
 
 @dataclass(frozen=True)

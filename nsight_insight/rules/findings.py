@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from nsight_insight.catalog.names import normalize
-from nsight_insight.model.finding import Confidence, Evidence, Finding, Member, Remedy, Saving, Subject
+from nsight_insight.model.finding import LOWER, Evidence, Finding, Member, Remedy, Saving, Subject
 from nsight_insight.model.profile import Profile
 from nsight_insight.model.text import clean, counted, quantity
 from nsight_insight.model.units import NUMBER, TIME, Dimension, parse_unit
@@ -26,7 +26,6 @@ from nsight_insight.views.facts import TRACE, FactTable, Ints
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)(?::([\w -]+))?\}")
 """``{duration}``, or ``{kernels:cast kernel}`` for a number with its noun: 1 cast kernel, 4 cast kernels."""
-_LOWER: Final[Mapping[Confidence, Confidence]] = {"high": "medium", "medium": "low", "low": "low"}
 NS: Final = 1e9
 
 
@@ -94,7 +93,7 @@ class _Group:
         )
         confidence = rule.confidence
         for _ in assumptions:
-            confidence = _LOWER[confidence]
+            confidence = LOWER[confidence]
         subject = self._subject(members)
         return Finding(
             rule=rule.id, title=rule.title, category=rule.category, severity=rule.severity, confidence=confidence,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nsight_insight.model.finding import Confidence, DeviceTotals, Finding
+from nsight_insight.model.finding import LOWER, DeviceTotals, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from nsight_insight.views.activity import Activities
     from nsight_insight.views.facts import FactTable
@@ -25,7 +25,6 @@ LOSS: Final = "rows of the input are lost, so that shares of the whole are not k
 LAYERS: Final = "the repeated kernels cover a small part of the capture and may be layers of one step, of a first one"
 SMALL_PART: Final = 0.2
 """Below it a repetition is not what the program does most of the time: a first step in a capture of start-up, say."""
-_LOWER: Final[Mapping[Confidence, Confidence]] = {"high": "medium", "medium": "low", "low": "low"}
 
 
 def doubt(acts: Activities) -> str:
@@ -63,4 +62,4 @@ def lowered(finding: Finding, reason: str) -> Finding:
     if not reason:
         return finding
     saving = replace(finding.saving, assumptions=(*finding.saving.assumptions, reason))
-    return replace(finding, confidence=_LOWER[finding.confidence], saving=saving)
+    return replace(finding, confidence=LOWER[finding.confidence], saving=saving)

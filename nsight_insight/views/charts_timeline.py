@@ -11,8 +11,7 @@ from nsight_insight.model.columns import Kind
 from nsight_insight.views.activity import Activities
 from nsight_insight.views.facts import Floats, Ints
 from nsight_insight.views.gpu import gpu_facts
-from nsight_insight.views.idle import find_gaps
-from nsight_insight.views.idle_gaps import gap_causes
+from nsight_insight.views.idle import find_gaps, gap_causes
 from nsight_insight.views.lanes import lanes_of
 from nsight_insight.views.steps import Steps, find_steps
 from nsight_insight.views.timeline import Window, window

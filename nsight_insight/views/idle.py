@@ -28,6 +28,8 @@ from nsight_insight.views.totals import Totals
 OTHER_WORK: Final = 1e6
 """ns: a single gap longer than this without any call inside is no launch overhead (an eager operation costs 5 to
 100 us), the host did something else."""
+_OPEN: Final = frozenset({"queued", "unknown"})
+"""Parts of gaps that no call of the host is to blame for."""
 _COPY: Final = re.compile(r"cu(?:da)?Memcpy")
 _WORD: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _DATA: Final = re.compile(
@@ -77,23 +79,52 @@ def idle_facts(acts: Activities, rows: Ints, steady: Window, totals: Totals) -> 
     totals.set("idle_share", steady.idle / steady.length if steady.length > 0 else float("nan"))
     if len(gaps.start):
         totals.set("median_gap", float(np.median(gaps.length)) * NS)
+    returned, calls = _launched(acts, gaps)
+    silent = np.isnan(returned)
+    found = _causes(acts, gaps, returned, calls, steady.start)
+    if silent.all() and len(silent):
+        totals.set("idle_unknown_time", float(found["unknown"].sum()) * NS)
+        return
+    totals.set("host_bound_share", float((returned - gaps.start)[~silent].sum()) / steady.length)
+    known = np.flatnonzero(~silent & (calls >= 0))
+    for cause, time in found.items():
+        largest = int(gaps.next[known[np.argmax(time[known])]]) if len(known) and cause not in _OPEN else -1
+        totals.set(f"idle_{cause}_time", float(time.sum()) * NS, largest)
+
+
+def gap_causes(acts: Activities, gaps: Gaps, since: float) -> dict[str, Floats]:
+    """How each gap splits by cause, ns; the causes of a gap add up to its length.
+
+    Args:
+        acts: the profile's activities.
+        gaps: all gaps of a window, in order; what the host could have done ahead depends on the earlier ones.
+        since: start of the window, ns.
+
+    Returns:
+        Cause as in the facts ``idle_<cause>_time`` -> ns per gap.
+    """
+    return _causes(acts, gaps, *_launched(acts, gaps), since)
+
+
+def _launched(acts: Activities, gaps: Gaps) -> tuple[Floats, Ints]:
+    """Until when in each gap the call that launched the next work had not returned, ns, NaN unknown; its row, or -1."""
     calls = launch_calls(acts, gaps.next)
-    returned = np.clip(calls.end, gaps.start, gaps.end)
-    host = returned - gaps.start
-    unknown = np.isnan(host)
-    if unknown.all() and len(host):
-        totals.set("idle_unknown_time", float(gaps.length.sum()) * NS)
-        return
-    totals.set("idle_queued_time", float((gaps.end - returned)[~unknown].sum()) * NS)
-    totals.set("host_bound_share", float(host[~unknown].sum()) / steady.length)
-    known = ~unknown & (calls.row >= 0)
-    totals.set("idle_unknown_time", float(np.where(unknown, gaps.length, np.where(known, 0.0, host)).sum()) * NS)
-    if not len(timed_calls(acts)):
-        return
-    part = Gaps(gaps.start[known], returned[known], gaps.next[known])
-    for cause, time in split(acts, part, calls.row[known], steady.start).items():
-        largest = int(np.argmax(time)) if len(time) else -1
-        totals.set(f"idle_{cause}_time", float(time.sum()) * NS, int(part.next[largest]) if largest >= 0 else -1)
+    return np.clip(calls.end, gaps.start, gaps.end), calls.row
+
+
+def _causes(acts: Activities, gaps: Gaps, returned: Floats, calls: Ints, since: float) -> dict[str, Floats]:
+    silent = np.isnan(returned)
+    known = ~silent & (calls >= 0)
+    found = {
+        "queued": np.where(silent, 0.0, gaps.end - returned),
+        "unknown": np.where(silent, gaps.length, np.where(known, 0.0, returned - gaps.start)),
+    }
+    if len(timed_calls(acts)):
+        host = Gaps(gaps.start[known], returned[known], gaps.next[known])
+        for cause, time in split(acts, host, calls[known], since).items():
+            found[cause] = np.zeros(len(gaps.start))
+            found[cause][known] = time
+    return found
 
 
 def split(acts: Activities, host: Gaps, calls: Ints, since: float) -> dict[str, Floats]:

@@ -18,8 +18,7 @@ from nsight_insight.views.activity import Activities
 from nsight_insight.views.build import build_all
 from nsight_insight.views.charts import NO_STALLS, STALL_WORDS, charts
 from nsight_insight.views.facts import FAMILIES, KERNEL, STALLS, TRACE, facts_of
-from nsight_insight.views.idle import find_gaps
-from nsight_insight.views.idle_gaps import gap_causes
+from nsight_insight.views.idle import find_gaps, gap_causes
 from nsight_insight.views.lanes import RESOLUTION, STREAMS, lanes_of
 from nsight_insight.views.timeline import Window
 from tests.paths import FIXTURES
