@@ -106,7 +106,7 @@ def write_with(
             )
             to_stdout(render(target.format, console), utf8=target.format != "text")
         else:
-            _to_file(target.path, render(target.format, replace(options, color=color == "always")))
+            to_file(target.path, render(target.format, replace(options, color=color == "always")))
 
 
 def to_stdout(text: str, *, utf8: bool = False) -> None:
@@ -122,9 +122,9 @@ def to_stdout(text: str, *, utf8: bool = False) -> None:
 
 def json_to_stdout(value: object) -> None:
     """Write a value as indented JSON in UTF-8."""
-    import json
+    from nsight_insight.reporters._machine import json_text
 
-    to_stdout(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n", utf8=True)
+    to_stdout(json_text(value), utf8=True)
 
 
 def console(color: str, *, verbose: bool = False) -> RenderOptions:
@@ -141,7 +141,7 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _to_file(path: Path, text: str) -> None:
+def to_file(path: Path, text: str) -> None:
     try:
         with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)

@@ -49,17 +49,17 @@ def command(inputs: tuple[Path, ...], **options: Any) -> int:
     done = redact(inputs, options["output"], hash_kernels=options["hash_kernels"], hash_nvtx=options["hash_nvtx"],
                   force=options["force"])  # fmt: skip
     if report is not None:
-        _output._to_file(report, _json(done))
+        _output.to_file(report, _json(done))
     _tell(done)
     return LEFT_OUT if any(str(path) in done.passed for path in inputs) else 0
 
 
 def _json(done: Summary) -> str:
-    import json
+    from nsight_insight.reporters._machine import json_text
 
     files = [{"file": file.path.name, "format": file.reader} for file in done.files]
     value = {"files": files, "removed": dict(done.counts), "renamed": done.renamed, "left_out": len(done.passed)}
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return json_text(value)
 
 
 def _tell(done: Summary) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections import Counter
@@ -28,6 +29,15 @@ def number(value: float | None) -> float | int | None:
         return None
     rounded = float(f"{value:.12g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
+
+
+def json_text(value: object) -> str:
+    """A JSON document, ending in a newline; the same value gives the same bytes.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def seconds(ns: float) -> float | int | None:

@@ -6,12 +6,11 @@ unknown. Keys may be added within version 1.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from nsight_insight.errors import UsageError
 from nsight_insight.model.text import clean
-from nsight_insight.reporters._machine import number
+from nsight_insight.reporters._machine import json_text, number
 
 if TYPE_CHECKING:
     from nsight_insight.model.comparison import (
@@ -37,7 +36,7 @@ def comparison_output(comparison: Comparison, format_: str, options: RenderOptio
         UsageError: another format.
     """
     if format_ == "json":
-        return json.dumps(comparison_dict(comparison), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(comparison_dict(comparison))
     if format_ == "markdown":
         from nsight_insight.reporters._comparison_markdown import markdown
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
-from nsight_insight.reporters._machine import Places, fingerprints, path_of
+from nsight_insight.reporters._machine import Places, fingerprints, json_text, path_of
 
 if TYPE_CHECKING:
     from nsight_insight.model.finding import Finding, Report
@@ -27,7 +26,7 @@ def render(report: Report, options: RenderOptions) -> str:
     findings = report.findings[: options.top]
     pairs = zip(findings, fingerprints(findings), strict=True)
     issues = [_issue(finding, name, report, places) for finding, name in pairs]
-    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+    return json_text(issues)
 
 
 def _issue(finding: Finding, fingerprint: str, report: Report, places: Places) -> dict[str, Any]:

@@ -6,14 +6,13 @@ none is renamed, removed or given another meaning. The same report gives the sam
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from nsight_insight.model.text import clean
 from nsight_insight.reporters._baseline import baseline_object, mark_object
 from nsight_insight.reporters._json_accounts import account_object, ledger_object
 from nsight_insight.reporters._json_more import device_object, match_object, what_if_object
-from nsight_insight.reporters._machine import number
+from nsight_insight.reporters._machine import json_text, number
 from nsight_insight.reporters.format import block
 
 if TYPE_CHECKING:
@@ -44,9 +43,7 @@ Object = dict[str, Any]
 
 def render(report: Report, options: RenderOptions) -> str:
     """The report as indented JSON, UTF-8 text, ending in a newline."""
-    return (
-        json.dumps(to_dict(report, options.top, options.assume), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    return json_text(to_dict(report, options.top, options.assume))
 
 
 def to_dict(report: Report, top: int | None = None, assume: Sequence[str] = ()) -> Object:

@@ -7,7 +7,6 @@ arguments, so braces in them are literal.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +16,7 @@ from nsight_insight.model.text import clean
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters._baseline import SARIF, baseline_object
-from nsight_insight.reporters._machine import Places, as_posix, fingerprints, number, path_of
+from nsight_insight.reporters._machine import Places, as_posix, fingerprints, json_text, number, path_of
 from nsight_insight.reporters._sarif_rules import descriptors, plain
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class _Context:
 def render(report: Report, options: RenderOptions) -> str:
     """A log of one run, ending in a newline."""
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, options.top)]}
-    return json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(log)
 
 
 def _run(report: Report, top: int | None) -> Object:

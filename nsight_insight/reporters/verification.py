@@ -6,7 +6,6 @@ Keys may be added within version 1.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +13,7 @@ from nsight_insight.errors import UsageError
 from nsight_insight.model.finding import Quantity
 from nsight_insight.model.text import clean
 from nsight_insight.reporters import format as fmt
-from nsight_insight.reporters._machine import number
+from nsight_insight.reporters._machine import json_text, number
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -39,7 +38,7 @@ def verification_output(found: Verifications, format_: str, options: RenderOptio
         UsageError: another format.
     """
     if format_ == "json":
-        return json.dumps(verification_dict(found), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(verification_dict(found))
     if format_ == "markdown":
         return _markdown(found)
     if format_ == "text":

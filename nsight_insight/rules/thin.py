@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from nsight_insight.model.finding import LOWER, DeviceTotals, Finding
+from nsight_insight.views.steps import REPEATING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,7 @@ def doubted(finding: Finding, reason: str) -> Finding:
 
 def partial(devices: Iterable[DeviceTotals], trace: FactTable) -> dict[int, str]:
     """Devices whose steady window is a small part of theirs and known by repeated kernels only, each with the doubt."""
-    repeated = [device for device in devices if device.basis.startswith("kernels that repeat")]
+    repeated = [device for device in devices if device.basis.startswith(REPEATING)]
     whole = dict(zip(trace.devices.tolist(), trace.values["window"], strict=True)) if repeated else {}
     return {
         device.index: LAYERS

@@ -13,7 +13,7 @@ from nsight_insight.views.facts import Floats, Ints
 from nsight_insight.views.gpu import gpu_facts
 from nsight_insight.views.idle import find_gaps, gap_causes
 from nsight_insight.views.lanes import lanes_of
-from nsight_insight.views.steps import Steps, find_steps
+from nsight_insight.views.steps import REPEATING, Steps, find_steps
 from nsight_insight.views.timeline import Window, window
 
 NO_TIMES: Final = (
@@ -22,8 +22,6 @@ NO_TIMES: Final = (
 NO_DEVICE: Final = "copies do not say to which device they belong"
 CELLS: Final = 400
 """Cells in which idle time is summed up: most gaps of a step are too narrow to be drawn by themselves."""
-REPEATING: Final = "kernels that repeat"
-"""How the basis of steps begins that nothing but their kernels shows."""
 WHOLE: Final = "the whole capture, start-up included: no training step was recognised"
 
 

@@ -20,6 +20,8 @@ _STEP: Final = re.compile(
 _ONCE_PER_STEP: Final = "amp_update_scale_cuda_kernel"
 """PyTorch's GradScaler.update() launches it exactly once per optimizer step (torch/amp/grad_scaler.py)."""
 SCALER: Final = "updates of the loss scale"
+REPEATING: Final = "kernels that repeat exactly"
+"""How the basis of steps begins that nothing but their kernels shows: they may be layers of one step."""
 MIN_PERIOD: Final = 10
 """Kernels a repeating sequence needs before it is taken for a step rather than an inner loop."""
 MIN_REPEATS: Final = 3
@@ -201,7 +203,7 @@ def _by_period(acts: Activities, rows: Ints) -> Steps | None:
     edges = start[order[first : first + period * repeats + 1 : period]]
     if len(edges) == repeats:
         edges = np.append(edges, (start + acts.column("duration")[rows]).max())
-    return Steps(repeats, index, edges, warm=False, basis="kernels that repeat exactly")
+    return Steps(repeats, index, edges, warm=False, basis=REPEATING)
 
 
 def _by_own_stream(acts: Activities, rows: Ints) -> Steps | None:
@@ -213,7 +215,7 @@ def _by_own_stream(acts: Activities, rows: Ints) -> Steps | None:
     start = acts.column("start")[rows]
     index = np.searchsorted(found.edges, start, side="right") - 1
     index = np.where(index < found.count, index, -1).astype(np.int64)
-    return replace(found, index=index, basis="kernels that repeat exactly on the computing stream")
+    return replace(found, index=index, basis=f"{REPEATING} on the computing stream")
 
 
 def repeating(codes: Ints) -> tuple[int, int, int] | None:
