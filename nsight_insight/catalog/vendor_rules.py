@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nsight_insight.catalog.yamlio import load_data
 from nsight_insight.model.units import Dimension, parse_unit
+
+if TYPE_CHECKING:
+    from nsight_insight.model.vendor import VendorState
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Objection:
     time_only: bool
     scope: str
     condition: str
-    state: str
+    state: VendorState
     say: str
 
 

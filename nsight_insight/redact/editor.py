@@ -51,5 +51,5 @@ def renamed(line: str, pairs: Iterable[tuple[str, str]]) -> str:
     for old, new in pairs:
         if old in line:
             whole = rf"(?<![\w:~]){re.escape(old)}(?![\w:(\u2026]|<(?!/)|&lt;)"
-            line = re.sub(whole, lambda _, new=new: new, line)  # type: ignore[misc]
+            line = re.sub(whole, new.replace("\\", r"\\"), line)
     return line

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 USER, HOST, PROCESS, PATH = "user", "host", "process", "path"
@@ -107,7 +108,7 @@ class Mask:
             return text
         for kind, pattern in _PATTERNS if figures else (*_PATTERNS, *_PROSE):
             if pattern.search(text):
-                text = pattern.sub(lambda found, kind=kind: self._found(kind, found[0]), text)  # type: ignore[misc]
+                text = pattern.sub(partial(self._masked, kind), text)
         finder = self._literal_finder(figures=figures)
         return finder.sub(lambda found: self._found(self._literals[found[0]], found[0]), text) if finder else text
 
@@ -116,6 +117,9 @@ class Mask:
         self.counts[kind] += 1
         for what, found in private_in(text):
             self.removed.setdefault(found, what)
+
+    def _masked(self, kind: str, found: re.Match[str]) -> str:
+        return self._found(kind, found[0])
 
     def _found(self, kind: str, text: str) -> str:
         if _OWN.fullmatch(text):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from nsight_insight.reporters import format as fmt
 
 if TYPE_CHECKING:
-    from nsight_insight.model.finding import DeviceTotals, Finding, Report
+    from nsight_insight.model.finding import Finding, Report
+    from nsight_insight.model.totals import DeviceTotals
 
 CERTAIN = frozenset({"NVTX ranges", "updates of the loss scale", "optimizer kernels"})
 """What marks whole steps; a repeated sequence of kernels may as well be a layer."""

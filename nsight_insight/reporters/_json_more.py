@@ -9,7 +9,8 @@ from nsight_insight.reporters._machine import number
 
 if TYPE_CHECKING:
     from nsight_insight.model.compose import Parts
-    from nsight_insight.model.finding import DeviceTotals, VendorMatch
+    from nsight_insight.model.totals import DeviceTotals
+    from nsight_insight.model.vendor import VendorMatch
     from nsight_insight.model.what_if import WhatIf
 
 Object = dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +11,8 @@ from nsight_insight.reporters import format as fmt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nsight_insight.model.finding import Report, VendorMatch, VendorState
+    from nsight_insight.model.finding import Report
+    from nsight_insight.model.vendor import VendorMatch, VendorState
 
 ADVICE: Final = frozenset({"OPT", "WRN"})
 """Kinds of NVIDIA's results that ask for a change."""
@@ -81,11 +82,11 @@ def counted(report: Report) -> str:
 
 def overlapping(report: Report) -> str:
     """On how many launches NVIDIA's estimates of the run time add up to more than all of it; "" for none."""
-    sums: Counter[int] = Counter()
+    sums: defaultdict[int, float] = defaultdict(float)
     for match in report.vendor_matches:
         finding = match.finding
         if finding.row is not None and finding.scope == GLOBAL:
-            sums[finding.row] += finding.estimated_speedup or 0.0  # type: ignore[assignment]
+            sums[finding.row] += finding.estimated_speedup or 0.0
     more = sum(total > 1.0 for total in sums.values())
     if not more:
         return ""

@@ -9,8 +9,9 @@ from nsight_insight.reporters import _devices
 from nsight_insight.reporters import format as fmt
 
 if TYPE_CHECKING:
-    from nsight_insight.model.finding import Finding, NotEvaluated, Report, Saving, Totals
+    from nsight_insight.model.finding import Finding, NotEvaluated, Report, Saving
     from nsight_insight.model.issues import Issue
+    from nsight_insight.model.totals import Totals
 
 NO_KERNELS: Final = "No GPU kernels recorded: GPU time is unknown"
 GRAPHS: Final = 0.1

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         Report,
         Saving,
         Subject,
-        Totals,
     )
     from nsight_insight.model.issues import Issue, Location
     from nsight_insight.model.profile import HotLine, Source, VendorFinding
+    from nsight_insight.model.totals import Totals
     from nsight_insight.reporters.options import RenderOptions
 
 NAME: Final = "json"

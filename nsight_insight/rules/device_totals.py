@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nsight_insight.model.finding import DeviceTotals
 from nsight_insight.model.text import clean
+from nsight_insight.model.totals import DeviceTotals
 from nsight_insight.views.activity import codes_of
 from nsight_insight.views.facts import TRACE, FactTable
 from nsight_insight.views.steps import find_steps

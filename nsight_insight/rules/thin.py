@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nsight_insight.model.finding import LOWER, DeviceTotals, Finding
+from nsight_insight.model.finding import LOWER, Finding
+from nsight_insight.model.totals import DeviceTotals
 from nsight_insight.views.steps import REPEATING
 
 if TYPE_CHECKING:

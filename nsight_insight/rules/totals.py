@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from nsight_insight.model.columns import Kind
-from nsight_insight.model.finding import DeviceTotals, Totals
 from nsight_insight.model.profile import Profile
 from nsight_insight.model.text import clean
+from nsight_insight.model.totals import DeviceTotals, Totals
 from nsight_insight.views.facts import FAMILIES, FactTable
 
 _NCU: Final = "ncu durations (replayed, caches flushed): shares of the captured launches"

@@ -12,8 +12,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from nsight_insight.catalog.vendor_rules import readings_of
-from nsight_insight.model.finding import Finding, VendorMatch
+from nsight_insight.model.finding import Finding
 from nsight_insight.model.text import percent
+from nsight_insight.model.vendor import VendorMatch
 from nsight_insight.rules.vendor_objections import GLOBAL, Facts, objection_to
 from nsight_insight.rules.vendor_silence import why_silent
 from nsight_insight.rules.vendor_subjects import SubjectFinder, Subjects, kernel_key
@@ -122,8 +123,7 @@ class _Judge:
         objection = objection_to(bare.finding, facts)
         if objection is None:
             return None
-        state = "contradicted" if objection[0].state == "contradicted" else "vendor-only"
-        return replace(bare, state=state, reason=objection[1])  # type: ignore[arg-type]
+        return replace(bare, state=objection[0].state, reason=objection[1])
 
     def _judged_alone(self, bare: VendorMatch, same: Iterable[str], subjects: Subjects) -> VendorMatch | None:
         """A rule of ours looked at the same launch, and was silent or lacked data."""

@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 
 from nsight_insight import api
-from nsight_insight.model.finding import DeviceTotals, Report
+from nsight_insight.model.finding import Report
+from nsight_insight.model.totals import DeviceTotals
 from nsight_insight.reporters.json import render as as_json
 from nsight_insight.reporters.markdown import render as as_markdown
 from nsight_insight.reporters.options import RenderOptions

@@ -16,7 +16,8 @@ from nsight_insight import api
 from nsight_insight.catalog.vendor_rules import load_vendor_rules, readings_of
 from nsight_insight.config import Config
 from nsight_insight.data import rules_dir
-from nsight_insight.model.finding import Report, VendorMatch
+from nsight_insight.model.finding import Report
+from nsight_insight.model.vendor import VendorMatch
 from nsight_insight.reporters.json import to_dict
 from nsight_insight.reporters.markdown import render as markdown
 from nsight_insight.reporters.options import RenderOptions

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsight_insight.model.compose import compose
-from nsight_insight.model.finding import DeviceTotals, Finding, Report, Totals
+from nsight_insight.model.finding import Finding, Report
+from nsight_insight.model.totals import DeviceTotals, Totals
 from nsight_insight.model.what_if import WORTH, what_if
 from tests.unit.make_report import report
 from tests.unit.test_fold_compose import finding, member

@@ -17,10 +17,10 @@ from nsight_insight.model.finding import (
     Report,
     Saving,
     Subject,
-    Totals,
 )
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import Source, VendorFinding
+from nsight_insight.model.totals import Totals
 
 FILE = "captures/fp32_cuda_gpu_kern_sum.csv"
 KERNEL_NS = 194_261_000.0

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from nsight_insight.model.finding import Report, Totals
+from nsight_insight.model.finding import Report
+from nsight_insight.model.totals import Totals
 from nsight_insight.reporters import format as fmt
 from nsight_insight.reporters.csv import COLUMNS, render
 from nsight_insight.reporters.options import RenderOptions

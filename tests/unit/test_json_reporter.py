@@ -11,9 +11,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from nsight_insight.model.finding import Quantity, Saving, Totals
+from nsight_insight.model.finding import Quantity, Saving
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import VendorFinding
+from nsight_insight.model.totals import Totals
 from nsight_insight.reporters.json import EXTENSIONS, NAME, SCHEMA_VERSION, render, to_dict
 from nsight_insight.reporters.options import RenderOptions
 from tests.unit.make_report import FILE, KERNEL_NS, fp32_matrix, hostile, idle_device, report

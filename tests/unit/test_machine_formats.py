@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nsight_insight.model.finding import Saving, Totals
+from nsight_insight.model.finding import Saving
 from nsight_insight.model.issues import Location
 from nsight_insight.model.profile import ColumnOrigin, Source
+from nsight_insight.model.totals import Totals
 from nsight_insight.reporters import _words as words
 from nsight_insight.reporters import format_for, reporters
 from nsight_insight.reporters._machine import Places, as_posix, fingerprints, number

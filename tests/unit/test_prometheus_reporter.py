@@ -11,8 +11,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 from syrupy.assertion import SnapshotAssertion
 
-from nsight_insight.model.finding import Report, Totals
+from nsight_insight.model.finding import Report
 from nsight_insight.model.issues import Issue, Level, Location
+from nsight_insight.model.totals import Totals
 from nsight_insight.reporters.options import RenderOptions
 from nsight_insight.reporters.prometheus import render
 from tests.unit.make_ci_report import AMP, NASTY, REAL, healthy, nasty, real, three

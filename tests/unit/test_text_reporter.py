@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 
-from nsight_insight.model.finding import Evidence, Quantity, Totals
+from nsight_insight.model.finding import Evidence, Quantity
 from nsight_insight.model.issues import Issue, Level, Location
 from nsight_insight.model.profile import Source, VendorFinding
+from nsight_insight.model.totals import Totals
 from nsight_insight.reporters import _layout as layout
 from nsight_insight.reporters.options import RenderOptions
 from nsight_insight.reporters.text import DETAILED, render, render_sections
