@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nsight_insight import api
+from nsight_insight.comparison.changes import CAUSES as COMPARED
 from nsight_insight.model.charts import IDLE_CAUSES, Charts, Timeline
 from nsight_insight.model.profile import Device, Profile
 from nsight_insight.reporters.palette import CAUSE, FAMILY, STALL, Look
@@ -210,7 +211,7 @@ def test_everything_that_can_be_drawn_has_a_look_of_its_own() -> None:
     assert set(STALL) == set(STALL_WORDS.values())
     assert set(STALL_WORDS) == set(STALLS)
     causes = {name[5:-5] for name in facts_of(TRACE) if re.fullmatch(r"idle_\w+_time", name)}
-    assert set(CAUSE) == set(IDLE_CAUSES) == causes
+    assert set(CAUSE) == set(IDLE_CAUSES) == causes == {*COMPARED, "unknown"}
     for looks in (FAMILY, STALL, CAUSE):
         kept = [(look.color, look.hatch) for name, look in looks.items() if name != "unknown"]
         assert len(set(kept)) == len(kept)
